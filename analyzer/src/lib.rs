@@ -1,0 +1,25 @@
+//! Turns LLM inference result files into numbers and verdicts: pure, the same natively and in WebAssembly.
+//!
+//! The way of the data, which is also the list of modules:
+//!
+//! 1. [`import`] takes bytes of any known shape and gives a [`record::ResultFile`], or says why not.
+//! 2. [`record`] is the result file: observations, in exo's own keys plus ours. `upgrade` lifts older versions.
+//! 3. [`frame`] lays records out as polars columns and groups them into cells.
+//! 4. [`statistics`] reckons on plain slices; it knows no file and no frame.
+//! 5. [`throughput`], [`energy`] and [`stability`] hold the field's definitions, one place each; [`metric`] names them.
+//! 6. [`summary`] puts it together: one file in, a [`summary::FileReport`] out.
+//! 7. [`comparison`] sets two files side by side: a verdict per cell and metric, and what else differed.
+//!
+//! [`units`] turns numbers into words and is the only place that does.
+
+pub mod comparison;
+pub mod energy;
+pub mod frame;
+pub mod import;
+pub mod metric;
+pub mod record;
+pub mod stability;
+pub mod statistics;
+pub mod summary;
+pub mod throughput;
+pub mod units;

@@ -1,0 +1,82 @@
+//! The top level of a result file.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Cluster, Failure, Host, Method, MetricSeries, Run, SystemMetrics, Target, TokenizerIdentity, Tool};
+
+/// The version of the format that this build writes. A change of meaning or of a key raises it by one and adds a step
+/// to `upgrade.rs`.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// One result file: exo's three top-level keys, and ours.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResultFile {
+    /// One row for each request that gave a valid answer; warm-ups and failures are never rows.
+    pub runs: Vec<Run>,
+    /// exo's snapshot of the cluster, taken once before the first placement; absent when nothing was known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<Cluster>,
+    /// exo's own summary of the node metrics; absent when no sample was taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_metrics: Option<SystemMetrics>,
+    /// Who wrote the file, how and of what. Absent in files that Exoscope did not write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exoscope: Option<Provenance>,
+    /// Raw samples of the node metrics, one entry per node and placement.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metric_series: Vec<MetricSeries>,
+    /// Requests that gave no valid row. exo's readers index `stats` unguarded, so they never stand in `runs`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<Failure>,
+    /// Keys of other tools or later versions, kept as they were.
+    #[serde(flatten)]
+    pub unknown: Map<String, Value>,
+}
+
+/// Where a result file comes from: enough to run it again and to know what it can be compared with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Provenance {
+    /// Version of this format; [`FORMAT_VERSION`] when written by this build.
+    pub format_version: u32,
+    /// The tool that wrote the file.
+    pub tool: Tool,
+    /// The command line as given, program name first.
+    pub command: Vec<String>,
+    /// The methodology and every setting of it that changes a number.
+    pub method: Method,
+    /// Start of the run, UTC, RFC 3339. All `_s` times of the file that are not durations count from this instant on
+    /// one monotonic clock.
+    pub started_at: String,
+    /// End of the run, UTC, RFC 3339; null while running or when the run was cut off.
+    pub ended_at: Option<String>,
+    /// The machine that the probe ran on (not the cluster).
+    pub host: Host,
+    /// What was measured.
+    pub target: Target,
+    /// The tokenizer that sized the prompts; null when none was needed.
+    pub tokenizer: Option<TokenizerIdentity>,
+    /// How many times the instance was replaced and the plan repeated; 1 or more.
+    pub sessions: u32,
+    /// True where the server said that it is a simulation. Shown wherever the numbers are shown.
+    pub simulated: bool,
+    /// What is missing and why, when the run did not reach its end; null for a whole run.
+    pub incomplete: Option<Incomplete>,
+    /// What the probe noticed and a reader should know, a sentence each.
+    pub notices: Vec<String>,
+    /// Keys of later versions.
+    #[serde(flatten)]
+    pub unknown: Map<String, Value>,
+}
+
+/// Why a file does not hold all that was planned.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Incomplete {
+    /// What ended the run, in a sentence: "interrupted by the user", "recovered from a journal".
+    pub reason: String,
+    /// Measured requests that the plan held; null when unknown.
+    pub planned_requests: Option<u64>,
+    /// Measured requests that finished, well or badly.
+    pub finished_requests: u64,
+}

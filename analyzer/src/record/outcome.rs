@@ -1,0 +1,75 @@
+//! What was asked for and failed: listed and counted, never averaged in.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A request that gave no valid row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Failure {
+    /// What went wrong.
+    pub kind: FailureKind,
+    /// The server's or the system's words, at most 300 characters; no prompt text.
+    pub message: String,
+    /// HTTP status, where one arrived.
+    pub status: Option<u16>,
+    /// True for a warm-up request.
+    pub warmup: bool,
+    /// The model id.
+    pub model_id: String,
+    /// exo's placement labels, as in a row.
+    pub placement_sharding: String,
+    /// As in a row.
+    pub placement_instance_meta: String,
+    /// As in a row.
+    pub placement_nodes: u32,
+    /// The instance; null when none existed.
+    pub instance_id: Option<String>,
+    /// Prompt tokens planned.
+    pub pp_tokens: u64,
+    /// Tokens to generate.
+    pub tg: u64,
+    /// Requests started together.
+    pub concurrency: u32,
+    /// Repeat, from 0.
+    pub repeat_index: u32,
+    /// Place in the order of sending of its batch, from 0.
+    pub request_index: u32,
+    /// Session, from 0.
+    pub session: u32,
+    /// Whether the request allowed the server to use its prefix cache.
+    pub use_prefix_cache: bool,
+    /// Whether the answer was asked for as a stream.
+    pub streamed: bool,
+    /// Seconds since `exoscope.started_at` when it was sent; null when it never was.
+    pub sent_s: Option<f64>,
+    /// Seconds since `exoscope.started_at` when it ended.
+    pub ended_s: f64,
+    /// Token frames seen before it failed; null for a plain answer.
+    pub frames: Option<u64>,
+}
+
+/// The kinds of failure that real servers were seen to give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// The connection could not be opened.
+    Connect,
+    /// The connection broke before the answer was whole.
+    Reset,
+    /// Nothing arrived for as long as the timeout allows. Comments do not count as an answer.
+    Timeout,
+    /// The server answered with status 400 or above.
+    HttpStatus,
+    /// The stream carried an error frame, with status 200.
+    ErrorFrame,
+    /// The stream ended without `[DONE]`: the instance went away.
+    TruncatedStream,
+    /// The answer is whole but carries no statistics: the instance went away.
+    NoStats,
+    /// The answer ended well with no token in it.
+    NoToken,
+    /// The answer cannot be read as what the interface promises.
+    Malformed,
+    /// The user interrupted it.
+    Interrupted,
+}

@@ -1,0 +1,47 @@
+//! Raw node metrics over time, columnar.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::NodeId;
+
+/// What one source said of one node while one placement was measured. Columns have the length of `t_s`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MetricSeries {
+    /// The node.
+    pub node_id: NodeId,
+    /// Where the readings come from: "exo nodeSystem".
+    pub source: String,
+    /// The instance that was measured meanwhile; null outside of one.
+    pub instance_id: Option<String>,
+    /// Session, from 0.
+    pub session: u32,
+    /// Seconds between polls that were asked for.
+    pub interval_s: f64,
+    /// When each answer had arrived, seconds since `exoscope.started_at`, ascending. exo gives no stamp of its own, so a
+    /// reading is up to one second older.
+    pub t_s: Vec<f64>,
+    /// Seconds that each poll took: the load it puts on the server.
+    pub poll_s: Vec<f64>,
+    /// The readings.
+    pub columns: SeriesColumns,
+}
+
+/// Readings of one node; null where the node was missing from an answer or a value from the node.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct SeriesColumns {
+    /// Whole-machine power, W (macOS `PSTR`).
+    #[serde(rename = "sysPower")]
+    pub sys_power: Vec<Option<f64>>,
+    /// GPU temperature, °C, mean of its sensors.
+    pub temp: Vec<Option<f64>>,
+    /// GPU use, 0..=1.
+    #[serde(rename = "gpuUsage")]
+    pub gpu_usage: Vec<Option<f64>>,
+    /// Performance cores, 0..=1.
+    #[serde(rename = "pcpuUsage")]
+    pub pcpu_usage: Vec<Option<f64>>,
+    /// Efficiency cores, 0..=1.
+    #[serde(rename = "ecpuUsage")]
+    pub ecpu_usage: Vec<Option<f64>>,
+}

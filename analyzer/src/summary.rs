@@ -1,0 +1,239 @@
+//! One file in, its summary out: facts, a table per cell, failures, and the time line for the charts.
+//!
+//! These types are also the JSON of `exoscope report --format json` and what the viewer's worker hands to the page.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::metric::{Better, Metric};
+use crate::record::{FailureKind, NodeId};
+
+/// The summaries of one or more files.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Report {
+    /// One entry per file, in the order given.
+    pub files: Vec<FileReport>,
+}
+
+/// The summary of one file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FileReport {
+    /// The file's name as given.
+    pub name: String,
+    /// What shape it was recognised as, in words: "exoscope 1", "exo (2026-05-28 or later)".
+    pub format: String,
+    /// True where the numbers come from the simulator.
+    pub simulated: bool,
+    /// What is missing and why; null for a whole run.
+    pub incomplete: Option<String>,
+    /// What was measured and how, in reading order.
+    pub facts: Vec<Fact>,
+    /// What a reader should know before trusting the numbers, a sentence each.
+    pub notices: Vec<String>,
+    /// One entry per cell, in the order of first appearance.
+    pub cells: Vec<CellReport>,
+    /// Requests that gave no valid row, warm-ups included.
+    pub failures: Vec<FailureReport>,
+    /// Power over time with the windows of the requests; null where no series was recorded.
+    pub timeline: Option<Timeline>,
+}
+
+/// A named fact about a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Fact {
+    /// Stable key, for comparing two files: "engine", "nodes", "tokenizer".
+    pub key: String,
+    /// Words for people.
+    pub name: String,
+    /// The value in words.
+    pub value: String,
+}
+
+/// Requests that may be averaged together share all of this.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct CellKey {
+    /// The model id in full; null in files that do not tell.
+    pub model_id: Option<String>,
+    /// How the model is split: the actual shard ("pipeline", "tensor") where known, else exo's label in lower case.
+    pub sharding: Option<String>,
+    /// How nodes talk: the actual instance ("ring", "jaccl") where known, else exo's label in lower case.
+    pub instance_meta: Option<String>,
+    /// Nodes that hold shards; null where an instance was reused and not looked at.
+    pub nodes: Option<u32>,
+    /// Prompt tokens.
+    pub pp_tokens: Option<u64>,
+    /// Tokens to generate.
+    pub tg: Option<u64>,
+    /// Requests started together.
+    pub concurrency: u32,
+    /// What the prefix cache did.
+    pub cache: CacheState,
+    /// Whether answers were streamed; null where the file does not tell.
+    pub streamed: Option<bool>,
+}
+
+/// What the prefix cache did for the requests of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheState {
+    /// Nothing was reused.
+    Cold,
+    /// A part of the prompt was reused: the prefill rate covers the rest alone.
+    Partial,
+    /// All of the prompt was reused: the prefill rate is a copy of an earlier one, not a measurement.
+    Exact,
+    /// The file does not tell.
+    Unknown,
+}
+
+/// All numbers of one cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CellReport {
+    /// What its requests share.
+    pub key: CellKey,
+    /// Valid requests.
+    pub requests: u64,
+    /// Batches: requests started together count once.
+    pub batches: u64,
+    /// Measured requests that failed.
+    pub failed: u64,
+    /// Sessions that the requests come from.
+    pub sessions: u64,
+    /// One entry per metric with at least one value, in the catalogue's order.
+    pub metrics: Vec<MetricSummary>,
+    /// The figures that exo's own console prints for this group.
+    pub exo_console: ExoConsole,
+}
+
+/// One metric of one cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MetricSummary {
+    /// Which.
+    pub metric: Metric,
+    /// Unit of all numbers here.
+    pub unit: String,
+    /// Which way is better.
+    pub better: Better,
+    /// Number of values.
+    pub n: u64,
+    /// Median.
+    pub median: f64,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Sample standard deviation (n - 1); null for one value.
+    pub sd: Option<f64>,
+    /// Coefficient of variation, percent: sd / mean; null for one value or a mean of 0.
+    pub cv_percent: Option<f64>,
+    /// asiai's word for the CV.
+    pub stability: Stability,
+    /// Smallest.
+    pub min: f64,
+    /// Largest.
+    pub max: f64,
+    /// The values in the order of measurement: the dots of the chart.
+    pub values: Vec<f64>,
+    /// Why the numbers are weaker than they look, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// asiai's classes of the coefficient of variation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Stability {
+    /// CV below 5 %.
+    Stable,
+    /// CV from 5 % to below 10 %.
+    Variable,
+    /// CV of 10 % or more.
+    Unstable,
+    /// One value has no deviation.
+    Unknown,
+}
+
+/// What exo's console prints for a group, unrounded, each under its definition.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExoConsole {
+    /// `prompt_tps`: mean over all requests, tok/s.
+    pub prompt_tps_mean: Option<f64>,
+    /// `gen_tps`: the largest decode rate of any request of any repeat, times the concurrency, tok/s.
+    pub gen_tps_max_times_concurrency: Option<f64>,
+    /// `prompt_tokens`: mean over all requests (printed cut to a whole number).
+    pub prompt_tokens_mean: Option<f64>,
+    /// `gen_tokens`: mean over all requests (printed cut to a whole number).
+    pub generation_tokens_mean: Option<f64>,
+    /// `peak_memory`: mean over all requests, bytes (printed in steps of 1024 labelled KB, MB, GB).
+    pub peak_memory_bytes_mean: Option<f64>,
+    /// The line of each concurrent batch; empty at concurrency 1.
+    pub batches: Vec<ExoBatch>,
+}
+
+/// exo's line of one concurrent batch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExoBatch {
+    /// Repeat, from 0.
+    pub repeat_index: Option<u32>,
+    /// `agg_gen_tps`: largest positive decode rate times the concurrency asked for, tok/s.
+    pub agg_gen_tps_max_times_concurrency: Option<f64>,
+    /// `per_req_tps`: the same without the factor, tok/s.
+    pub per_req_tps_max: Option<f64>,
+    /// `wall_s`: longest elapsed time, s.
+    pub wall_s: f64,
+    /// `errors`: requests of the batch that failed; null where the file does not tell.
+    pub errors: Option<u64>,
+}
+
+/// A request that failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FailureReport {
+    /// What went wrong.
+    pub kind: FailureKind,
+    /// The server's or the system's words.
+    pub message: String,
+    /// HTTP status, where one arrived.
+    pub status: Option<u16>,
+    /// True for a warm-up request.
+    pub warmup: bool,
+    /// Its cell in words: "pp 4096 tg 128 c 2".
+    pub cell: String,
+    /// Repeat, from 0.
+    pub repeat_index: u32,
+}
+
+/// Power over time and what ran meanwhile.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Timeline {
+    /// One entry per node and placement.
+    pub series: Vec<PowerSeries>,
+    /// The measured requests, in the order of sending.
+    pub windows: Vec<RequestWindow>,
+}
+
+/// Power of one node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PowerSeries {
+    /// The node.
+    pub node_id: NodeId,
+    /// The node's friendly name, else its id.
+    pub label: String,
+    /// Seconds since the start of the run, ascending.
+    pub t_s: Vec<f64>,
+    /// Whole-machine power, W; null where a reading is missing.
+    pub power_w: Vec<Option<f64>>,
+    /// GPU temperature, °C; null where a reading is missing.
+    pub temperature_c: Vec<Option<f64>>,
+}
+
+/// When one measured request ran.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RequestWindow {
+    /// Index into [`FileReport::cells`].
+    pub cell: usize,
+    /// Repeat, from 0.
+    pub repeat_index: u32,
+    /// Sent, seconds since the start of the run.
+    pub sent_s: f64,
+    /// First token; null for a plain answer.
+    pub first_token_s: Option<f64>,
+    /// Ended.
+    pub done_s: f64,
+}

@@ -1,0 +1,126 @@
+//! The command line: verbs, help texts and exit codes. Words for people, no logic.
+
+mod bench;
+mod compare;
+mod recover;
+mod report;
+mod simulate;
+mod view;
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// How the program ended. The same table stands in `exoscope --help` and in the README.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// 0: done; for a bench, everything planned was measured.
+    Done,
+    /// 1: nothing measured, or what was asked for cannot be done (no placement, no cluster, unreadable file).
+    Failed,
+    /// 2: the command line is wrong.
+    Usage,
+    /// 3: measured in part: some requests or placements failed.
+    Partial,
+    /// 4: `compare --fail-on-regression` found one.
+    Regressed,
+    /// 130: interrupted by Ctrl-C; what was measured is written.
+    Interrupted,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::Partial => 3,
+            Exit::Regressed => 4,
+            Exit::Interrupted => 130,
+        })
+    }
+}
+
+/// An error on its way to the user: one sentence in lower case that says what, where and what to do.
+#[derive(Debug, thiserror::Error)]
+#[error("{sentence}")]
+pub struct CliError {
+    /// The sentence.
+    pub sentence: String,
+    /// The exit code that goes with it.
+    pub exit: Exit,
+}
+
+impl CliError {
+    /// What was asked for cannot be done.
+    pub fn failed(error: impl std::fmt::Display) -> Self {
+        Self { sentence: error.to_string(), exit: Exit::Failed }
+    }
+
+    /// The command line is wrong.
+    pub fn usage(error: impl std::fmt::Display) -> Self {
+        Self { sentence: error.to_string(), exit: Exit::Usage }
+    }
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done; for bench, everything planned was measured
+  1    nothing measured, or it cannot be done (no cluster, no placement, unreadable file)
+  2    the command line is wrong
+  3    measured in part: some requests or placements failed
+  4    compare --fail-on-regression found a regression
+  130  interrupted; what was measured is written";
+
+/// Measures how fast, how steady and how hungry LLM inference is, and tells the truth about it.
+#[derive(Debug, Parser)]
+#[command(name = "exoscope", version, about, after_help = EXIT_CODES, propagate_version = true)]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Measure a model on an exo cluster, by exo's own bench methodology
+    Bench(bench::Arguments),
+    /// Print the numbers of result files
+    Report(report::Arguments),
+    /// Compare two result files: what changed, by how much, how sure
+    Compare(compare::Arguments),
+    /// Open result files in the viewer, served on this machine only
+    View(view::Arguments),
+    /// Write a result file from the journal of a run that was cut off
+    Recover(recover::Arguments),
+    /// Run a simulated exo cluster
+    Simulate(simulate::Arguments),
+}
+
+/// Runs the program on a command line, program name first.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let parsed = match Arguments::try_parse_from(&arguments) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            // Help and version come as errors too; clap knows the stream each belongs to.
+            let printed = error.print();
+            return if error.use_stderr() || printed.is_err() { Exit::Usage } else { Exit::Done };
+        }
+    };
+    let command = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let result = match parsed.verb {
+        Verb::Bench(arguments) => arguments.run(command),
+        Verb::Report(arguments) => arguments.run(),
+        Verb::Compare(arguments) => arguments.run(),
+        Verb::View(arguments) => arguments.run(),
+        Verb::Recover(arguments) => arguments.run(),
+        Verb::Simulate(arguments) => arguments.run(),
+    };
+    result.unwrap_or_else(|error| {
+        // Nobody is left to tell when stderr is closed.
+        drop(writeln!(std::io::stderr(), "exoscope: {}", error.sentence));
+        error.exit
+    })
+}

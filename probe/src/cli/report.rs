@@ -1,0 +1,12 @@
+//! `exoscope report`.
+
+use super::{CliError, Exit};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {}
+
+impl Arguments {
+    pub(super) fn run(self) -> Result<Exit, CliError> {
+        Err(CliError::failed("not there yet"))
+    }
+}

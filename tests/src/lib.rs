@@ -1,0 +1,1 @@
+//! What the workspace's tests share: where fixtures and the built binary are.
