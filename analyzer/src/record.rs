@@ -19,6 +19,8 @@ pub use environment::{Host, Target, TokenizerIdentity, Tool};
 pub use file::{FORMAT_VERSION, Incomplete, Provenance, ResultFile};
 pub use method::{Method, Pauses};
 pub use outcome::{Failure, FailureKind};
-pub use run::{ActualPlacement, GenerationStats, MemorySize, NodePower, PowerUsage, Run, RunDetail, Timing, TokenCounts};
+pub use run::{
+    ActualPlacement, GenerationStats, MemorySize, NodePower, PowerUsage, Run, RunDetail, Timing, TokenCounts,
+};
 pub use series::{MetricSeries, SeriesColumns};
 pub use upgrade::{RecordError, parse, schema, to_json};

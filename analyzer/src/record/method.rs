@@ -53,6 +53,12 @@ pub struct Pauses {
 
 impl Default for Pauses {
     fn default() -> Self {
-        Self { after_cleanup_s: 2.0, after_ready_s: 1.0, before_repeat_s: 3.0, after_group_s: 2.0, after_placement_s: 5.0 }
+        Self {
+            after_cleanup_s: 2.0,
+            after_ready_s: 1.0,
+            before_repeat_s: 3.0,
+            after_group_s: 2.0,
+            after_placement_s: 5.0,
+        }
     }
 }

@@ -51,7 +51,8 @@ pub fn parse(document: Value) -> Result<ResultFile, RecordError> {
     }
     // Version 1 is the first; a later one lifts the document here, one step after the other.
     rows(&document)?;
-    serde_json::from_value(document).map_err(|error| RecordError::Shape { path: "the document".into(), reason: error.to_string() })
+    serde_json::from_value(document)
+        .map_err(|error| RecordError::Shape { path: "the document".into(), reason: error.to_string() })
 }
 
 /// Reads the rows one by one, so that a wrong one is named by its place.
