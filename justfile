@@ -50,7 +50,7 @@ golden:
 [group('work on it')]
 check-macos:
     rustup target add aarch64-apple-darwin
-    CC_aarch64_apple_darwin="{{ justfile_directory() }}/tests/setup/no-cc.sh" AR_aarch64_apple_darwin=ar \
+    CC_aarch64_apple_darwin="{{ justfile_directory() }}/tests/setup/no-cc.sh" AR_aarch64_apple_darwin=true \
         cargo check --package probe --target aarch64-apple-darwin --locked
 
 # Install the tools that are missing: "viewer" for the demo, "test" for everything
