@@ -1,1 +1,3 @@
 //! What the workspace's tests share: where fixtures and the built binary are.
+
+pub mod real_tokenizers;
