@@ -1,7 +1,5 @@
 //! What the workspace's tests share: where the repository, the built binary and the shared captures are.
 
-pub mod real_tokenizers;
-
 use std::path::{Path, PathBuf};
 
 /// The root of the repository.
@@ -28,6 +26,24 @@ pub fn shared(path: &str) -> Option<PathBuf> {
     }
     eprintln!("skipped: {} is not here; set EXOSCOPE_SHARED to the folder of the captures", found.display());
     None
+}
+
+/// The folder of real tokenizers that the set-up fetches, one folder per name.
+///
+/// # Errors
+/// A sentence that says how to get them.
+pub fn real_tokenizer(name: &str) -> Result<PathBuf, String> {
+    let cache = std::env::var_os("EXOSCOPE_CACHE").map(PathBuf::from).or_else(|| {
+        let user = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+        user.or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")))
+            .map(|at| at.join("exoscope"))
+    });
+    let cache = cache.ok_or("neither EXOSCOPE_CACHE nor HOME is set")?;
+    let folder = cache.join("tokenizers").join(name);
+    if folder.join("tokenizer.json").exists() {
+        return Ok(folder);
+    }
+    Err(format!("the tokenizer {} is not there; run tests/setup/real-tokenizers, which fetches it", folder.display()))
 }
 
 /// The built program: `EXOSCOPE_BIN`, else beside the running test.

@@ -1,7 +1,7 @@
 //! Prompts of exactly N tokens with the tokenizers and chat templates of four real models, and the same tokens as
 //! Python's transformers gives for the same texts (`fixtures/tokenizers/golden.py` wrote what that is).
+#![allow(clippy::unwrap_used, clippy::panic, reason = "what helps a test fails it")]
 
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use jiff::civil::DateTime;
@@ -16,8 +16,8 @@ const TINY: [&str; 4] = ["tiny", "begins-twice", "trims", "named-templates"];
 
 /// A table that Python wrote: its cases, and the moment that it was told it is.
 fn golden(file: &str) -> (Vec<Value>, LocalTime) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/tokenizers").join(file);
-    let golden: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let golden = std::fs::read(tests::fixture("tokenizers").join(file)).unwrap();
+    let golden: Value = serde_json::from_slice(&golden).unwrap();
     let moment: DateTime = golden["made"]["now"].as_str().unwrap().parse().unwrap();
     (golden["cases"].as_array().unwrap().clone(), LocalTime::at(moment))
 }
@@ -27,7 +27,7 @@ fn real(model: &str) -> Arc<Tokenizer> {
     static LOADED: [OnceLock<Arc<Tokenizer>>; 4] = [const { OnceLock::new() }; 4];
     let at = MODELS.iter().position(|known| *known == model).unwrap();
     let tokenizer = LOADED[at].get_or_init(|| {
-        let folder = tests::real_tokenizers::folder(model).unwrap_or_else(|reason| panic!("{reason}"));
+        let folder = tests::real_tokenizer(model).unwrap_or_else(|reason| panic!("{reason}"));
         let (_, moment) = golden("golden_counts.json");
         Arc::new(Tokenizer::from_files(TokenizerFiles::read(&folder).unwrap(), moment).unwrap())
     });
@@ -118,7 +118,7 @@ models!(qwen3 llama3_2 gemma3 deepseek_v3);
 #[test]
 fn texts_become_the_same_tokens_as_in_python_with_the_tiny_tokenizers() {
     for name in TINY {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/tokenizers").join(name);
+        let folder = tests::fixture("tokenizers").join(name);
         encodes_as_python(name, &Tokenizer::load(&folder).unwrap());
     }
 }

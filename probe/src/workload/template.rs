@@ -56,7 +56,7 @@ impl ChatTemplate {
     pub(crate) fn of(files: &TokenizerFiles, date: LocalTime) -> Result<Self, TokenizerError> {
         let (text, source) = text_of(files)?;
         let path = files.folder.join(source);
-        let mut environment = python::environment(date.0);
+        let mut environment = python::environment(date.0).map_err(|error| at_line(&error, &path))?;
         environment
             .add_template_owned(NAME, generation::without_generation_tags(&text))
             .map_err(|error| at_line(&error, &path))?;
