@@ -1,1 +1,46 @@
-//! What the workspace's tests share: where fixtures and the built binary are.
+//! What the workspace's tests share: where the repository, the built binary and the shared captures are.
+
+pub mod real_tokenizers;
+
+use std::path::{Path, PathBuf};
+
+/// The root of the repository.
+#[must_use]
+pub fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}
+
+/// A file of the repository's `fixtures`.
+#[must_use]
+pub fn fixture(path: &str) -> PathBuf {
+    root().join("fixtures").join(path)
+}
+
+/// A file of the captures of real servers, which are not part of the repository; `None`, with a line on stderr that says
+/// so, where they are not there. `EXOSCOPE_SHARED` names their folder; the default is `shared` beside the repository.
+#[must_use]
+pub fn shared(path: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("EXOSCOPE_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
+    let found = folder.join(path);
+    if found.exists() {
+        return Some(found);
+    }
+    eprintln!("skipped: {} is not here; set EXOSCOPE_SHARED to the folder of the captures", found.display());
+    None
+}
+
+/// The built program: `EXOSCOPE_BIN`, else beside the running test.
+///
+/// # Errors
+/// A sentence that says how to build it.
+pub fn exoscope() -> Result<PathBuf, String> {
+    if let Some(named) = std::env::var_os("EXOSCOPE_BIN") {
+        return Ok(PathBuf::from(named));
+    }
+    let test = std::env::current_exe().map_err(|error| error.to_string())?;
+    let beside = test.parent().and_then(Path::parent).map(|folder| folder.join("exoscope"));
+    beside
+        .filter(|path| path.exists())
+        .ok_or_else(|| "the program is not built; run `cargo build --workspace` or name it in EXOSCOPE_BIN".into())
+}

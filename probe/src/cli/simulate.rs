@@ -1,12 +1,118 @@
 //! `exoscope simulate`.
 
-use super::{CliError, Exit};
+use std::io::Write as _;
 
+use tokio::net::TcpListener;
+
+use super::{CliError, Exit};
+use crate::simulate::{self, Cluster, Settings};
+
+/// A simulated cluster for demonstrations and tests. Its answers say that they are simulated; result files made with it
+/// are marked so.
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {}
+pub(super) struct Arguments {
+    /// Address to listen on
+    #[arg(long, default_value = "127.0.0.1")]
+    host: String,
+    /// Port to listen on; 0 takes any free one
+    #[arg(long, default_value_t = 52415)]
+    port: u16,
+    /// Number of nodes
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=32))]
+    nodes: u8,
+    /// Seed of the chance in what is measured; ids are new at each start
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Factor on all rates: 0.8 is a cluster 20 % slower
+    #[arg(long, default_value_t = 1.0, value_parser = positive)]
+    speed: f64,
+    /// Prompt tokens per second of the small model on one node
+    #[arg(long, default_value_t = 8000.0, value_parser = positive)]
+    prefill_tps: f64,
+    /// Generated tokens per second of one request to the small model on one node
+    #[arg(long, default_value_t = 250.0, value_parser = positive)]
+    decode_tps: f64,
+    /// Spread of every duration, percent
+    #[arg(long, default_value_t = 1.0, value_parser = not_negative)]
+    noise_percent: f64,
+    /// Seconds from a created instance to a ready one
+    #[arg(long, default_value_t = 1.0, value_parser = not_negative)]
+    load_seconds: f64,
+    /// A further model, org/name, as fast as the small one; may be repeated
+    #[arg(long, value_name = "ORG/NAME")]
+    model: Vec<String>,
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| "not a number".to_owned())
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    number(text).and_then(|number| if number > 0.0 { Ok(number) } else { Err("must be more than 0".to_owned()) })
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    number(text).and_then(|number| if number >= 0.0 { Ok(number) } else { Err("must not be below 0".to_owned()) })
+}
 
 impl Arguments {
     pub(super) fn run(self) -> Result<Exit, CliError> {
-        Err(CliError::failed("not there yet"))
+        let settings = Settings {
+            nodes: self.nodes.into(),
+            seed: self.seed,
+            speed: self.speed,
+            prefill_tps: self.prefill_tps,
+            decode_tps: self.decode_tps,
+            noise_percent: self.noise_percent,
+            load_seconds: self.load_seconds,
+            models: self.model,
+            ..Settings::default()
+        };
+        let runtime = tokio::runtime::Runtime::new().map_err(CliError::failed)?;
+        let served = runtime.block_on(serve(&self.host, self.port, settings));
+        // Answers on their way end with the program: nobody waits for a simulated model.
+        runtime.shutdown_background();
+        served
     }
+}
+
+async fn serve(host: &str, port: u16, settings: Settings) -> Result<Exit, CliError> {
+    let listener = TcpListener::bind((host, port)).await.map_err(|error| {
+        CliError::failed(format!(
+            "cannot listen on {host}:{port}: {error}; choose another --port, or 0 for any free one"
+        ))
+    })?;
+    let address = listener.local_addr().map_err(CliError::failed)?;
+    // Caught before the line is printed: a script may send the signal as soon as it reads it.
+    let stop = stop_signal().map_err(CliError::failed)?;
+    let mut stdout = std::io::stdout();
+    let told = writeln!(stdout, "listening on http://{address}").and_then(|()| stdout.flush());
+    told.map_err(|error| CliError::failed(format!("cannot print the address: {error}")))?;
+    simulate::serve(listener, Cluster::new(settings), stop).await.map_err(CliError::failed)?;
+    Ok(Exit::Done)
+}
+
+/// Over when the program is asked to end, by Ctrl-C or by SIGTERM.
+#[cfg(unix)]
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _asked = interrupt.recv() => (),
+            _asked = terminate.recv() => (),
+        }
+    })
+}
+
+/// Over when the program is asked to end by Ctrl-C.
+#[cfg(not(unix))]
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+    Ok(async {
+        // Without a handler the system ends the program by itself.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    })
 }

@@ -1,0 +1,69 @@
+# The contents page: `just --list`. Every verb of the project has its line here.
+
+set shell := ["bash", "-euo", "pipefail", "-c"]
+
+target := env("CARGO_TARGET_DIR", justfile_directory() / "target")
+exoscope := target / "debug" / "exoscope"
+paths := ". tests/setup/paths.sh && PATH=\"$tools/bin:$PATH\""
+
+[private]
+default:
+    @just --list --unsorted
+
+# Measure a simulated cluster twice, the second one slower on purpose; compare; open the viewer (--no-open, --check)
+[group('use it')]
+demo *FLAGS: viewer probe
+    @bash tests/setup/demo.sh "{{ exoscope }}" "{{ target }}/demo" {{ FLAGS }}
+
+# Install the program `exoscope`, optimised, with its viewer, into cargo's bin folder
+[group('use it')]
+install: viewer
+    cargo install --locked --path probe
+    rm -rf "${CARGO_HOME:-$HOME/.cargo}/bin/viewer"
+    cp -r web/dist "${CARGO_HOME:-$HOME/.cargo}/bin/viewer"
+
+# Run all tests: set up what is missing, build, native tests, then the built viewer in a real Chromium
+[group('work on it')]
+test: (setup "test") viewer
+    cargo build --workspace --locked
+    EXOSCOPE_BIN="{{ exoscope }}" cargo test --workspace --locked
+    just browser-test
+
+# The built viewer in a real Chromium, and the golden suite in its WebAssembly
+[group('work on it')]
+browser-test:
+    {{ paths }} && cd tests/browser && EXOSCOPE_BIN="{{ exoscope }}" EXOSCOPE_CHROMIUM="$(chromium_path)" \
+        node --test --test-reporter=spec --test-concurrency=1
+
+# Formatting and lints, warnings are errors
+[group('work on it')]
+lint:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets --locked -- -D warnings
+
+# Write the expected outputs again (goldens, schema); look at the difference before committing it
+[group('work on it')]
+golden:
+    UPDATE_GOLDEN=1 cargo test --package tests --test golden --test schema
+
+# Type-check the code for macOS on another system
+[group('work on it')]
+check-macos:
+    rustup target add aarch64-apple-darwin
+    CC_aarch64_apple_darwin="{{ justfile_directory() }}/tests/setup/no-cc.sh" AR_aarch64_apple_darwin=true \
+        cargo check --package probe --target aarch64-apple-darwin --locked
+
+# Install the tools that are missing: "viewer" for the demo, "test" for everything
+[group('parts')]
+setup KIND="viewer":
+    @bash tests/setup/tools.sh {{ KIND }}
+
+# Build the program `exoscope` for development
+[group('parts')]
+probe:
+    cargo build --package probe --locked
+
+# Build the viewer into web/dist
+[group('parts')]
+viewer: (setup "viewer")
+    {{ paths }} && cd web && trunk build --offline --locked

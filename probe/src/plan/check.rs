@@ -1,0 +1,364 @@
+//! From what was asked to a plan that can be measured, or the sentence that says why it cannot.
+
+use std::collections::HashSet;
+use std::hash::Hash;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use analyzer::record::Pauses;
+
+use super::lists::{self, ListError};
+use super::{Address, Deadlines, Pair, Pairing, Plan, Selection, Streaming};
+
+/// What the user asked for, not yet checked.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// Host of the cluster's API.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// Model, by short name or full id.
+    pub model: String,
+    /// Prompt lengths, as written.
+    pub pp: Vec<String>,
+    /// Generation lengths, as written.
+    pub tg: Vec<String>,
+    /// Requests started together, as written.
+    pub concurrency: Vec<String>,
+    /// Measured repeats.
+    pub repeat: i64,
+    /// Discarded requests.
+    pub warmup: u32,
+    /// Pair each prompt length with each generation length.
+    pub all_combinations: bool,
+    /// Which answers are streamed.
+    pub streaming: Streaming,
+    /// Whether the server may use its prefix cache.
+    pub use_prefix_cache: bool,
+    /// Which placements are wanted.
+    pub selection: Selection,
+    /// Seconds to wait for a matching placement.
+    pub settle_s: f64,
+    /// Seconds without a sign of an answer.
+    pub idle_s: f64,
+    /// Seconds for the instance to get ready.
+    pub ready_s: f64,
+    /// Pauses, as written: `NAME=SECONDS`.
+    pub pauses: Vec<String>,
+    /// Seconds between polls of the node metrics; none: they are not polled.
+    pub metrics_interval_s: Option<f64>,
+    /// Only list the placements.
+    pub dry_run: bool,
+    /// Use an instance that is there.
+    pub reuse_instance: bool,
+    /// Delete the instances of others.
+    pub delete_other_instances: bool,
+    /// Keep the beginning of each answer.
+    pub keep_preview: bool,
+    /// Folder of the tokenizer.
+    pub tokenizer: Option<PathBuf>,
+    /// What prompts are made of.
+    pub atom: String,
+}
+
+/// Why a command line is no plan.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// A list of numbers.
+    #[error(transparent)]
+    List(#[from] ListError),
+    /// A number outside of what can be measured.
+    #[error("{flag} {value}: {reason}")]
+    Number {
+        /// The flag.
+        flag: &'static str,
+        /// Its value.
+        value: String,
+        /// Why not, and what to do.
+        reason: &'static str,
+    },
+    /// The same group twice.
+    #[error("{what} is listed twice; its rows could not be told apart, so list it once and raise --repeat")]
+    Twice {
+        /// What.
+        what: String,
+    },
+    /// A pause that cannot be read.
+    #[error(
+        "--pause {given}: write NAME=SECONDS with one of cleanup, ready, repeat, group, placement, all, like --pause repeat=1"
+    )]
+    Pause {
+        /// What was given.
+        given: String,
+    },
+    /// A host that is a URL.
+    #[error("--host {host}: give the name or address alone, and the port with --port")]
+    Host {
+        /// What was given.
+        host: String,
+    },
+    /// An atom without text.
+    #[error("--atom is empty; prompts are made by repeating it, so give some text, like --atom 'a '")]
+    EmptyAtom,
+}
+
+impl Asked {
+    /// Checks everything that can be known before a server is asked.
+    ///
+    /// # Errors
+    /// The first thing that cannot work, in a sentence.
+    pub fn check(self) -> Result<Plan, PlanError> {
+        if self.host.is_empty() || self.host.contains(['/', ' ', '[', ']']) {
+            return Err(PlanError::Host { host: self.host });
+        }
+        if self.atom.is_empty() {
+            return Err(PlanError::EmptyAtom);
+        }
+        let pp = positive("--pp", lists::read("--pp", &self.pp)?, "a prompt has at least one token")?;
+        // exo reads 0 as "no limit" and generates 32168 tokens with the end of sequence banned.
+        let tg = positive(
+            "--tg",
+            lists::read("--tg", &self.tg)?,
+            "at least one token must be generated; 2 or more give a rate",
+        )?;
+        let concurrency = positive(
+            "--concurrency",
+            lists::read("--concurrency", &self.concurrency)?,
+            "at least one request is sent at a time",
+        )?
+        .into_iter()
+        .map(|number| u32::try_from(number).ok().filter(|&number| number <= MOST_AT_ONCE))
+        .collect::<Option<Vec<u32>>>()
+        .ok_or(PlanError::Number {
+            flag: "--concurrency",
+            value: self.concurrency.join(" "),
+            reason: "more than 1024 requests at once are not supported",
+        })?;
+        let repeat = u32::try_from(self.repeat).ok().filter(|&repeat| repeat > 0).ok_or(PlanError::Number {
+            flag: "--repeat",
+            value: self.repeat.to_string(),
+            reason: "each group is measured at least once",
+        })?;
+        let pairing = Pairing::of(&pp, &tg, self.all_combinations);
+        let pairs = pairing.pairs(&pp, &tg);
+        if let Some(Pair { pp, tg }) = twice(&pairs) {
+            return Err(PlanError::Twice { what: format!("--pp {pp} with --tg {tg}") });
+        }
+        if let Some(requests) = twice(&concurrency) {
+            return Err(PlanError::Twice { what: format!("--concurrency {requests}") });
+        }
+        let selection = self.selection;
+        if selection.min_nodes == 0 || selection.max_nodes < selection.min_nodes {
+            return Err(PlanError::Number {
+                flag: "--min-nodes",
+                value: format!("{} with --max-nodes {}", selection.min_nodes, selection.max_nodes),
+                reason: "no placement has so many nodes; the smallest is 1 and --max-nodes must not be below it",
+            });
+        }
+        let metrics_interval = match self.metrics_interval_s {
+            Some(seconds) => Some(above_zero("--metrics-interval", seconds, "polls need time between them")?),
+            None => None,
+        };
+        let warnings = warnings(&pp, &tg, self.use_prefix_cache);
+        Ok(Plan {
+            target: Address { host: self.host, port: self.port },
+            model: self.model,
+            pp,
+            tg,
+            pairing,
+            pairs,
+            concurrency,
+            repeat,
+            warmup: self.warmup,
+            streaming: self.streaming,
+            use_prefix_cache: self.use_prefix_cache,
+            selection,
+            deadlines: Deadlines {
+                settle: seconds("--settle-timeout", self.settle_s)?,
+                idle: above_zero("--timeout", self.idle_s, "an answer needs some time")?,
+                ready: above_zero("--ready-timeout", self.ready_s, "an instance needs some time to load")?,
+            },
+            pauses: read_pauses(&self.pauses)?,
+            metrics_interval,
+            dry_run: self.dry_run,
+            reuse_instance: self.reuse_instance,
+            delete_other_instances: self.delete_other_instances,
+            keep_preview: self.keep_preview,
+            tokenizer: self.tokenizer,
+            atom: self.atom,
+            warnings,
+        })
+    }
+}
+
+/// Each request holds one connection and a file descriptor; the usual limit is 1024 on Linux and 256 on macOS.
+const MOST_AT_ONCE: u32 = 1024;
+
+fn positive(flag: &'static str, numbers: Vec<i64>, reason: &'static str) -> Result<Vec<u64>, PlanError> {
+    numbers
+        .into_iter()
+        .map(|number| match u64::try_from(number) {
+            Ok(number) if number > 0 => Ok(number),
+            _ => Err(PlanError::Number { flag, value: number.to_string(), reason }),
+        })
+        .collect()
+}
+
+fn seconds(flag: &'static str, value: f64) -> Result<Duration, PlanError> {
+    Duration::try_from_secs_f64(value).map_err(|_| PlanError::Number {
+        flag,
+        value: value.to_string(),
+        reason: "is no number of seconds that can be waited for",
+    })
+}
+
+fn above_zero(flag: &'static str, value: f64, reason: &'static str) -> Result<Duration, PlanError> {
+    let duration = seconds(flag, value)?;
+    if duration.is_zero() { Err(PlanError::Number { flag, value: value.to_string(), reason }) } else { Ok(duration) }
+}
+
+fn twice<T: Copy + Eq + Hash>(things: &[T]) -> Option<T> {
+    let mut seen = HashSet::new();
+    things.iter().copied().find(|&thing| !seen.insert(thing))
+}
+
+/// exo's pauses, changed by what was given, left to right: `all=0 repeat=1` keeps one pause only.
+fn read_pauses(given: &[String]) -> Result<Pauses, PlanError> {
+    let mut pauses = Pauses::default();
+    for setting in given {
+        let wrong = || PlanError::Pause { given: setting.clone() };
+        let (name, value) = setting.split_once('=').ok_or_else(wrong)?;
+        let value: f64 = value.trim().parse().map_err(|_| wrong())?;
+        let value = Duration::try_from_secs_f64(value).map_err(|_| wrong())?.as_secs_f64();
+        match name.trim() {
+            "cleanup" => pauses.after_cleanup_s = value,
+            "ready" => pauses.after_ready_s = value,
+            "repeat" => pauses.before_repeat_s = value,
+            "group" => pauses.after_group_s = value,
+            "placement" => pauses.after_placement_s = value,
+            "all" => {
+                pauses = Pauses {
+                    after_cleanup_s: value,
+                    after_ready_s: value,
+                    before_repeat_s: value,
+                    after_group_s: value,
+                    after_placement_s: value,
+                };
+            }
+            _ => return Err(wrong()),
+        }
+    }
+    Ok(pauses)
+}
+
+fn warnings(pp: &[u64], tg: &[u64], use_prefix_cache: bool) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if tg.contains(&1) {
+        warnings.push(
+            "--tg 1: one token has no generation rate, the server reports 0 for it; those groups measure prefill only"
+                .into(),
+        );
+    }
+    if use_prefix_cache {
+        warnings.push(
+            "--use-prefix-cache: prefill rates are no measurements of whole prompts; a partial hit counts the rest of the \
+             prompt alone, and an exact hit repeats the figure of the request that filled the cache"
+                .into(),
+        );
+        if !pp.is_sorted() {
+            warnings.push(
+                "--use-prefix-cache with --pp not in ascending order: a shorter prompt after a longer one is found in the \
+                 cache whole"
+                    .into(),
+            );
+        }
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{InstanceMeta, Sharding};
+
+    fn asked(pp: &str, tg: &str) -> Asked {
+        Asked {
+            host: "localhost".into(),
+            port: 52415,
+            model: "m".into(),
+            pp: vec![pp.into()],
+            tg: vec![tg.into()],
+            concurrency: vec!["1".into()],
+            repeat: 1,
+            warmup: 0,
+            all_combinations: false,
+            streaming: Streaming::Off,
+            use_prefix_cache: false,
+            selection: Selection {
+                sharding: Sharding::Both,
+                instance_meta: InstanceMeta::Both,
+                min_nodes: 1,
+                max_nodes: 4,
+                skip_pipeline_jaccl: false,
+                skip_tensor_ring: false,
+            },
+            settle_s: 60.0,
+            idle_s: 7200.0,
+            ready_s: 24000.0,
+            pauses: vec![],
+            metrics_interval_s: Some(1.0),
+            dry_run: false,
+            reuse_instance: false,
+            delete_other_instances: false,
+            keep_preview: true,
+            tokenizer: None,
+            atom: "a ".into(),
+        }
+    }
+
+    fn sentence(asked: Asked) -> String {
+        asked.check().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_refused_with_its_flag_and_value() {
+        assert!(sentence(asked("64", "0")).starts_with("--tg 0: at least one token"));
+        assert!(sentence(asked("-64", "8")).starts_with("--pp -64:"));
+        assert!(sentence(Asked { repeat: 0, ..asked("64", "8") }).starts_with("--repeat 0:"));
+        assert!(
+            sentence(Asked { concurrency: vec!["2,0".into()], ..asked("64", "8") }).starts_with("--concurrency 0:")
+        );
+        assert!(sentence(Asked { idle_s: f64::NAN, ..asked("64", "8") }).starts_with("--timeout NaN"));
+        assert!(
+            sentence(Asked { metrics_interval_s: Some(0.0), ..asked("64", "8") }).starts_with("--metrics-interval 0")
+        );
+        assert!(sentence(Asked { host: "http://x".into(), ..asked("64", "8") }).starts_with("--host http://x"));
+    }
+
+    #[test]
+    fn the_same_group_twice_is_refused_but_the_same_length_in_two_pairs_is_not() {
+        assert!(sentence(asked("64,64", "8")).contains("--pp 64 with --tg 8 is listed twice"));
+        assert_eq!(asked("64,64", "8,16").check().unwrap().pairs.len(), 2);
+    }
+
+    #[test]
+    fn pauses_are_read_from_left_to_right() {
+        let plan = Asked { pauses: vec!["all=0".into(), "repeat=0.5".into()], ..asked("64", "8") }.check().unwrap();
+        assert_eq!((plan.pauses.before_repeat_s, plan.pauses.after_group_s), (0.5, 0.0));
+        assert!(sentence(Asked { pauses: vec!["naps=1".into()], ..asked("64", "8") }).contains("naps=1"));
+        assert!(sentence(Asked { pauses: vec!["repeat=-1".into()], ..asked("64", "8") }).contains("repeat=-1"));
+    }
+
+    #[test]
+    fn what_weakens_the_numbers_is_said_before_they_exist() {
+        assert!(asked("64", "8").check().unwrap().warnings.is_empty());
+        assert_eq!(asked("64", "1").check().unwrap().warnings.len(), 1);
+        assert_eq!(Asked { use_prefix_cache: true, ..asked("128,64", "8") }.check().unwrap().warnings.len(), 2);
+    }
+
+    #[test]
+    fn requests_are_counted_as_they_will_be_sent() {
+        let plan = Asked { concurrency: vec!["1,2".into()], repeat: 3, ..asked("64,128", "8,16") }.check().unwrap();
+        assert_eq!((plan.requests_per_placement(), plan.batches_per_placement()), (2 * 3 * 3, 2 * 2 * 3));
+    }
+}

@@ -1,0 +1,297 @@
+//! How many atoms make a prompt of exactly N tokens.
+//!
+//! A prompt is one atom repeated, as in exo's bench, so that a shorter prompt is a textual prefix of a longer one. The
+//! answer is exo's own (the smallest number of atoms that reaches the target) with fewer counts: [`search`].
+
+mod search;
+
+use std::sync::Arc;
+
+use self::search::{Counts, Reached};
+use super::tokenizer::{Tokenizer, TokenizerError};
+
+/// A user message of a known length.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    /// What the user message says: the atom, repeated.
+    pub content: String,
+    /// Tokens of the message in its chat template, by a full count.
+    pub tokens: u64,
+    /// How often the atom stands in the content; 0 for the empty message.
+    pub atoms: u64,
+}
+
+/// Why there is no prompt of the length asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum SizingError {
+    /// Fewer tokens than the template alone has.
+    #[error(
+        "--pp {target} is below the {overhead} tokens that the chat template adds to an empty message; ask for \
+         {reachable} or more"
+    )]
+    BelowOverhead {
+        /// Tokens asked for.
+        target: u64,
+        /// Tokens of an empty message.
+        overhead: u64,
+        /// Tokens of one atom: the shortest prompt that says something.
+        reachable: u64,
+    },
+    /// No number of atoms gives the target.
+    #[error(
+        "the atom {atom:?} cannot make exactly {target} tokens with this tokenizer: {atoms} {} {tokens}; try --pp \
+         {tokens}{}",
+        if *.atoms == 1 { "atom gives" } else { "atoms give" },
+        .instead.as_ref().map(|atom| format!(" or --atom '{}'", atom.escape_debug())).unwrap_or_default()
+    )]
+    Overshoot {
+        /// Tokens asked for.
+        target: u64,
+        /// The atom.
+        atom: String,
+        /// The smallest number of atoms that reaches the target …
+        atoms: u64,
+        /// … and the tokens it gives, more than asked for.
+        tokens: u64,
+        /// Another atom that was counted to give exactly the target; `None` where none of those tried does.
+        instead: Option<String>,
+    },
+    /// The atom vanishes: a template that trims, or a tokenizer that drops it.
+    #[error(
+        "the atom {atom:?} adds no tokens: repeated {atoms} times it gives the same {overhead} tokens as an empty \
+         message, because the chat template trims it or the tokenizer drops it; try --atom 'a '"
+    )]
+    AddsNothing {
+        /// The atom.
+        atom: String,
+        /// How often it was repeated.
+        atoms: u64,
+        /// Tokens of an empty message.
+        overhead: u64,
+    },
+    /// The atom is the empty text.
+    #[error("the atom is empty, so no number of them makes a prompt; try --atom 'a '")]
+    EmptyAtom,
+    /// The target is out of reach of any text that fits in memory.
+    #[error("--pp {target} would need more than {limit} MiB of the atom {atom:?}; ask for fewer tokens")]
+    TooLong {
+        /// Tokens asked for.
+        target: u64,
+        /// The atom.
+        atom: String,
+        /// The most text that is tried, in MiB.
+        limit: u64,
+    },
+    /// The message cannot be counted at all.
+    #[error(transparent)]
+    Tokenizer(#[from] TokenizerError),
+}
+
+/// The most content that is tried. Ten million tokens, the longest context a model has been announced with (Llama 4
+/// Scout), are 20 MB of the default atom; counting takes about a hundred times the text in memory.
+const LONGEST_CONTENT: u64 = 32 << 20;
+/// Atoms that are tried where the given one overshoots; each is one that exo's bench or its error text names.
+const OTHER_ATOMS: [&str; 3] = [" a", "a ", "0 "];
+
+/// Makes prompts of exactly N tokens of one atom.
+#[derive(Debug)]
+pub struct PromptSizer {
+    tokenizer: Arc<Tokenizer>,
+    atom: String,
+    overhead: u64,
+    /// Counts of a few small numbers of atoms, taken once: they show how many tokens an atom costs.
+    anchors: Counts,
+}
+
+impl PromptSizer {
+    /// Counts the empty message and a few short ones. An atom that adds no tokens is an error.
+    pub fn new(tokenizer: Arc<Tokenizer>, atom: &str) -> Result<Self, SizingError> {
+        if atom.is_empty() {
+            return Err(SizingError::EmptyAtom);
+        }
+        let anchors = Counts::take(|atoms| count(&tokenizer, atom, atoms))?;
+        let overhead = tokenizer.overhead();
+        if anchors.last().tokens <= overhead {
+            let atoms = anchors.last().atoms;
+            return Err(SizingError::AddsNothing { atom: atom.to_owned(), atoms, overhead });
+        }
+        Ok(Self { tokenizer, atom: atom.to_owned(), overhead, anchors })
+    }
+
+    /// Tokens of an empty message: the smallest prompt there is.
+    pub fn overhead(&self) -> u64 {
+        self.overhead
+    }
+
+    /// A prompt of exactly `target` tokens. The overhead itself gives the empty message.
+    pub fn build(&self, target: u64) -> Result<Prompt, SizingError> {
+        if target < self.overhead {
+            let reachable = self.anchors.first_above(self.overhead);
+            return Err(SizingError::BelowOverhead { target, overhead: self.overhead, reachable });
+        }
+        match self.reach(target)? {
+            Reached { atoms, tokens } if tokens == target => Ok(self.prompt(atoms, tokens)),
+            over => Err(SizingError::Overshoot {
+                target,
+                atom: self.atom.clone(),
+                atoms: over.atoms,
+                tokens: over.tokens,
+                instead: self.other_atom(target),
+            }),
+        }
+    }
+
+    /// The smallest number of atoms that reaches the target, or, where that overshoots, another one that hits it.
+    fn reach(&self, target: u64) -> Result<Reached, SizingError> {
+        let most = LONGEST_CONTENT / self.atom.len() as u64;
+        let mut count = |atoms| count(&self.tokenizer, &self.atom, atoms);
+        let found = search::guided(target, &self.anchors, most, &mut count)?;
+        let found = found.ok_or_else(|| SizingError::TooLong {
+            target,
+            atom: self.atom.clone(),
+            limit: LONGEST_CONTENT >> 20,
+        })?;
+        if found.tokens == target {
+            return Ok(found);
+        }
+        // Runs of spaces or line breaks can cost fewer tokens when there are more of them, so another way to halve may
+        // end at another number of atoms. This is the way exo's bench halves.
+        let halved = search::bisection(target, self.anchors.estimate(target).min(most), &mut count)?;
+        Ok(if halved.tokens == target { halved } else { found })
+    }
+
+    fn prompt(&self, atoms: u64, tokens: u64) -> Prompt {
+        Prompt { content: repeated(&self.atom, atoms), tokens, atoms }
+    }
+
+    /// Only a hint in an error, so what goes wrong on the way to it is no error of its own.
+    fn other_atom(&self, target: u64) -> Option<String> {
+        let others = OTHER_ATOMS.into_iter().filter(|atom| *atom != self.atom);
+        let hits = |atom: &&str| match Self::new(Arc::clone(&self.tokenizer), atom) {
+            Ok(sizer) => sizer.reach(target).is_ok_and(|reached| reached.tokens == target),
+            Err(_) => false,
+        };
+        others.into_iter().find(hits).map(str::to_owned)
+    }
+}
+
+fn count(tokenizer: &Tokenizer, atom: &str, atoms: u64) -> Result<u64, TokenizerError> {
+    tokenizer.count(&repeated(atom, atoms))
+}
+
+fn repeated(atom: &str, atoms: u64) -> String {
+    // The number of atoms is bounded by the longest content, far below what a usize holds.
+    atom.repeat(usize::try_from(atoms).unwrap_or(usize::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use super::{Prompt, PromptSizer, SizingError, search};
+    use crate::workload::Tokenizer;
+
+    fn sizer(folder: &str, atom: &str) -> Result<PromptSizer, SizingError> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/tokenizers").join(folder);
+        PromptSizer::new(Arc::new(Tokenizer::load(&folder).unwrap()), atom)
+    }
+
+    fn sentence<T: std::fmt::Debug>(result: Result<T, SizingError>) -> String {
+        result.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_prompt_has_exactly_the_tokens_asked_for_by_a_count_of_its_own() {
+        for folder in ["tiny", "begins-twice", "trims", "named-templates"] {
+            let sizer = sizer(folder, "a ").unwrap();
+            for target in [11, 12, 64, 512, 4096] {
+                let prompt = sizer.build(target).unwrap();
+                assert_eq!(prompt.tokens, target);
+                assert_eq!(sizer.tokenizer.count(&prompt.content).unwrap(), target);
+                assert_eq!(prompt.content, "a ".repeat(prompt.atoms as usize));
+            }
+        }
+    }
+
+    #[test]
+    fn a_shorter_prompt_is_the_beginning_of_a_longer_one() {
+        let sizer = sizer("tiny", "a ").unwrap();
+        let [short, long] = [100, 1000].map(|target| sizer.build(target).unwrap().content);
+        assert!(long.starts_with(&short));
+    }
+
+    #[test]
+    fn the_overhead_itself_is_the_empty_message() {
+        let sizer = sizer("tiny", "a ").unwrap();
+        assert_eq!(sizer.build(sizer.overhead()).unwrap(), Prompt { content: String::new(), tokens: 9, atoms: 0 });
+    }
+
+    #[test]
+    fn a_target_below_the_overhead_is_refused_with_the_shortest_that_works() {
+        let expected = "--pp 4 is below the 9 tokens that the chat template adds to an empty message; ask for";
+        assert_eq!(sentence(sizer("tiny", "a ").unwrap().build(4)), format!("{expected} 11 or more"));
+        assert_eq!(sentence(sizer("trims", "a ").unwrap().build(4)), format!("{expected} 10 or more"));
+    }
+
+    #[test]
+    fn a_target_that_the_atom_jumps_over_is_refused_with_a_length_and_an_atom_that_work() {
+        let tiny = sizer("tiny", "a ").unwrap();
+        assert_eq!(
+            sentence(tiny.build(10)),
+            "the atom \"a \" cannot make exactly 10 tokens with this tokenizer: 1 atom gives 11; try --pp 11 or --atom ' a'"
+        );
+        assert_eq!(sizer("tiny", " a").unwrap().build(10).unwrap().tokens, 10);
+        // Seven tokens each, and so the others are needed to fill the gap.
+        assert_eq!(
+            sentence(sizer("tiny", "\u{1f600}\n").unwrap().build(30)),
+            "the atom \"😀\\n\" cannot make exactly 30 tokens with this tokenizer: 5 atoms give 34; try --pp 34 or --atom \
+             ' a'"
+        );
+    }
+
+    #[test]
+    fn an_atom_that_adds_nothing_is_refused_before_anything_is_divided_by_it() {
+        for atom in [" ", "\n"] {
+            assert_eq!(
+                sentence(sizer("trims", atom)),
+                format!(
+                    "the atom {atom:?} adds no tokens: repeated 600 times it gives the same 9 tokens as an empty message, \
+                     because the chat template trims it or the tokenizer drops it; try --atom 'a '"
+                )
+            );
+        }
+        assert_eq!(
+            sentence(sizer("tiny", "")),
+            "the atom is empty, so no number of them makes a prompt; try --atom 'a '"
+        );
+    }
+
+    #[test]
+    fn a_length_that_no_memory_holds_is_refused_and_not_tried() {
+        for target in [1 << 40, u64::MAX] {
+            assert_eq!(
+                sentence(sizer("tiny", "a ").unwrap().build(target)),
+                format!("--pp {target} would need more than 32 MiB of the atom \"a \"; ask for fewer tokens")
+            );
+        }
+    }
+
+    #[test]
+    fn the_answer_is_that_of_plain_halving() {
+        for atom in ["a ", " a", "0 ", "hello world, ", "ab", "你好", "\n", " "] {
+            let sizer = sizer("tiny", atom).unwrap();
+            for target in (sizer.overhead()..200).step_by(7).chain([777, 1500]) {
+                let mut count = |atoms| super::count(&sizer.tokenizer, atom, atoms);
+                let halved = search::bisection(target, sizer.anchors.estimate(target), &mut count).unwrap();
+                match sizer.build(target) {
+                    Ok(prompt) => assert_eq!((prompt.atoms, prompt.tokens), (halved.atoms, halved.tokens)),
+                    Err(SizingError::Overshoot { atoms, tokens, .. }) => {
+                        assert_eq!((atoms, tokens), (halved.atoms, halved.tokens));
+                    }
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        }
+    }
+}

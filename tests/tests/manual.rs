@@ -1,0 +1,78 @@
+//! The README's commands are executed, so that they cannot lie.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+/// The fenced blocks of the README in a language.
+fn blocks(text: &str, language: &str) -> Vec<String> {
+    let fence = format!("```{language}\n");
+    text.match_indices(&fence)
+        .map(|(at, _)| {
+            let rest = &text[at + fence.len()..];
+            rest[..rest.find("```").expect("a fence is closed")].to_owned()
+        })
+        .collect()
+}
+
+fn readme() -> String {
+    std::fs::read_to_string(tests::root().join("README.md")).unwrap()
+}
+
+#[test]
+fn the_shell_blocks_of_the_readme_run_from_top_to_bottom() {
+    let program = tests::exoscope().unwrap();
+    let script = blocks(&readme(), "sh").join("\n");
+    assert!(script.contains("exoscope bench"), "the README shows a bench");
+    let folder = tempfile::tempdir().unwrap();
+    let path = std::env::join_paths(
+        std::iter::once(program.parent().unwrap().to_path_buf())
+            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+    )
+    .unwrap();
+    let output = Command::new("bash")
+        .args(["-euo", "pipefail", "-c", &format!("trap 'kill $(jobs -p) 2>/dev/null' EXIT\n{script}")])
+        .current_dir(folder.path())
+        .env("PATH", path)
+        .env("TINY_TOKENIZER", tests::fixture("tokenizers/tiny"))
+        .output()
+        .unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "status {}\nstdout:\n{out}\nstderr:\n{err}", output.status);
+    assert!(folder.path().join("before.json").exists() && folder.path().join("before.md").exists());
+    assert!(out.contains("http://127.0.0.1:"), "view --check says where the viewer answered:\n{out}");
+    assert!(out.contains("simulated"), "the report says where its numbers come from:\n{out}");
+}
+
+#[test]
+fn the_readme_names_only_recipes_that_exist() {
+    let justfile = std::fs::read_to_string(tests::root().join("justfile")).unwrap();
+    let recipes: BTreeSet<&str> = justfile
+        .lines()
+        .filter(|line| {
+            line.starts_with(|first: char| first.is_ascii_lowercase()) && line.contains(':') && !line.contains(":=")
+        })
+        .filter_map(|line| line.split([' ', ':']).next())
+        .collect();
+    assert!(recipes.contains("demo") && recipes.contains("test"), "{recipes:?}");
+    for page in ["README.md", "CONTRIBUTING.md"] {
+        let text = std::fs::read_to_string(tests::root().join(page)).unwrap();
+        for (at, _) in text.match_indices("just ").filter(|(at, _)| text[..*at].ends_with(['`', '$', ' '])) {
+            let word: String = text[at + 5..].chars().take_while(|c| c.is_ascii_lowercase() || *c == '-').collect();
+            let quoted = text[..at].ends_with('`') || text[..at].ends_with("$ ");
+            assert!(!quoted || word.is_empty() || recipes.contains(word.as_str()), "{page} names `just {word}`");
+        }
+    }
+}
+
+#[test]
+fn the_exit_codes_of_the_readme_are_those_of_the_help() {
+    let output = Command::new(tests::exoscope().unwrap()).arg("--help").output().unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    let codes = |line: &str| {
+        line.trim().split([' ', '|']).find(|word| !word.is_empty()).and_then(|code| code.parse::<u8>().ok())
+    };
+    let table = help.split("Exit codes:").nth(1).expect("the help has a table of exit codes");
+    let of_help: BTreeSet<u8> = table.lines().filter_map(codes).collect();
+    let of_readme: BTreeSet<u8> = readme().lines().filter(|line| line.starts_with("| ")).filter_map(codes).collect();
+    assert_eq!(of_help, of_readme);
+}
