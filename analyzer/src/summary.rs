@@ -15,7 +15,7 @@ mod samples;
 mod timeline;
 
 pub(crate) use facts::facts;
-pub(crate) use samples::{Group, MeasuredCell, Sample, measure};
+pub(crate) use samples::{MeasuredCell, Sample, measure};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
