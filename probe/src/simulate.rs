@@ -37,9 +37,9 @@ use std::sync::Arc;
 
 use background::Background;
 
-pub use catalogue::{HUGE, LARGE, SMALL};
+pub use catalogue::{FAST, HUGE, SLOW};
 pub use cluster::Cluster;
-pub use counter::{PromptCounter, WordCounter};
+pub use counter::{BuiltIn, PromptCounter};
 pub use routes::SIMULATED;
 pub use shard::Sharding;
 
@@ -52,15 +52,15 @@ pub struct Settings {
     pub seed: u64,
     /// Factor on both rates: 0.8 is a cluster 20 % slower.
     pub speed: f64,
-    /// Prompt tokens per second of the small model on one node.
+    /// Prompt tokens per second of the fast model on one node.
     pub prefill_tps: f64,
-    /// Generated tokens per second of one request to the small model on one node.
+    /// Generated tokens per second of one request to the fast model on one node.
     pub decode_tps: f64,
     /// Standard deviation of the logarithm of every duration, percent.
     pub noise_percent: f64,
     /// Seconds from a posted instance to a ready runner.
     pub load_seconds: f64,
-    /// Models beside the built-in ones, `org/name`, with the small one's size and speed.
+    /// Models beside the built-in ones, `org/name`, with the fast one's size and speed.
     pub models: Vec<String>,
     /// How many tokens a prompt has.
     pub counter: Arc<dyn PromptCounter>,
@@ -78,7 +78,7 @@ impl Default for Settings {
             noise_percent: 1.0,
             load_seconds: 1.0,
             models: Vec::new(),
-            counter: Arc::new(WordCounter),
+            counter: Arc::new(BuiltIn::default()),
         }
     }
 }

@@ -1,5 +1,8 @@
 //! What the workspace's tests share: where the repository, the built binary and the shared captures are.
 
+pub mod client;
+pub mod shape;
+
 use std::path::{Path, PathBuf};
 
 /// The root of the repository.

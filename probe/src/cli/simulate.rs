@@ -1,11 +1,14 @@
 //! `exoscope simulate`.
 
 use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use tokio::net::TcpListener;
 
 use super::{CliError, Exit};
-use crate::simulate::{self, Cluster, Settings};
+use crate::simulate::{self, Cluster, PromptCounter, Settings};
+use crate::workload::Tokenizer;
 
 /// A simulated cluster for demonstrations and tests. Its answers say that they are simulated; result files made with it
 /// are marked so.
@@ -26,10 +29,10 @@ pub(super) struct Arguments {
     /// Factor on all rates: 0.8 is a cluster 20 % slower
     #[arg(long, default_value_t = 1.0, value_parser = positive)]
     speed: f64,
-    /// Prompt tokens per second of the small model on one node
+    /// Prompt tokens per second of the fast model on one node
     #[arg(long, default_value_t = 8000.0, value_parser = positive)]
     prefill_tps: f64,
-    /// Generated tokens per second of one request to the small model on one node
+    /// Generated tokens per second of one request to the fast model on one node
     #[arg(long, default_value_t = 250.0, value_parser = positive)]
     decode_tps: f64,
     /// Spread of every duration, percent
@@ -38,7 +41,10 @@ pub(super) struct Arguments {
     /// Seconds from a created instance to a ready one
     #[arg(long, default_value_t = 1.0, value_parser = not_negative)]
     load_seconds: f64,
-    /// A further model, org/name, as fast as the small one; may be repeated
+    /// Folder of the tokenizer that counts prompts; without it, the tiny one that comes with the program
+    #[arg(long, value_name = "DIR")]
+    tokenizer: Option<PathBuf>,
+    /// A further model, org/name, as fast as the fast one; may be repeated
     #[arg(long, value_name = "ORG/NAME")]
     model: Vec<String>,
 }
@@ -57,6 +63,11 @@ fn not_negative(text: &str) -> Result<f64, String> {
 
 impl Arguments {
     pub(super) fn run(self) -> Result<Exit, CliError> {
+        let defaults = Settings::default();
+        let counter: Arc<dyn PromptCounter> = match &self.tokenizer {
+            Some(folder) => Arc::new(Tokenizer::load(folder).map_err(CliError::failed)?),
+            None => defaults.counter,
+        };
         let settings = Settings {
             nodes: self.nodes.into(),
             seed: self.seed,
@@ -66,7 +77,7 @@ impl Arguments {
             noise_percent: self.noise_percent,
             load_seconds: self.load_seconds,
             models: self.model,
-            ..Settings::default()
+            counter,
         };
         let runtime = tokio::runtime::Runtime::new().map_err(CliError::failed)?;
         let served = runtime.block_on(serve(&self.host, self.port, settings));

@@ -26,40 +26,43 @@ pub(super) struct Model {
     pub(super) custom: bool,
 }
 
-/// The id of the small, fast model: the one for demonstrations.
-pub const SMALL: &str = "simulated/small-1B-4bit";
+/// The id of the fast model: the one for demonstrations.
+pub const FAST: &str = "simulated/simulated-8b";
 /// The id of a model five times slower that can also be cut by tensors.
-pub const LARGE: &str = "simulated/large-8B-4bit";
+pub const SLOW: &str = "simulated/simulated-70b";
 /// The id of a model that needs four nodes and is not downloaded: the one that cannot be placed on a small cluster.
-pub const HUGE: &str = "simulated/huge-400B-4bit";
+pub const HUGE: &str = "simulated/simulated-400b";
+
+/// Every simulated model says that it is quantized to this.
+const QUANTIZATION: &str = "4bit";
 
 impl Model {
-    /// A model with the small one's size and speed under another name.
+    /// A model with the fast one's size and speed under another name.
     #[must_use]
-    pub(super) fn small(id: &str) -> Self {
+    pub(super) fn fast(id: &str) -> Self {
         Self {
             id: id.to_owned(),
-            bytes: 700_000_000,
-            layers: 16,
+            bytes: 4_500_000_000,
+            layers: 32,
             supports_tensor: false,
             context: 131_072,
             pace: 1.0,
             downloaded: true,
-            custom: id != SMALL,
+            custom: id != FAST,
         }
     }
 
     /// The models that are always there.
     #[must_use]
     pub(super) fn built_in() -> Vec<Self> {
-        let small = Self::small(SMALL);
-        let large = Self {
-            id: LARGE.to_owned(),
-            bytes: 4_500_000_000,
-            layers: 32,
+        let fast = Self::fast(FAST);
+        let slow = Self {
+            id: SLOW.to_owned(),
+            bytes: 40_000_000_000,
+            layers: 80,
             supports_tensor: true,
             pace: 0.2,
-            ..small.clone()
+            ..fast.clone()
         };
         let huge = Self {
             id: HUGE.to_owned(),
@@ -68,25 +71,21 @@ impl Model {
             supports_tensor: true,
             pace: 0.04,
             downloaded: false,
-            ..small.clone()
+            ..fast.clone()
         };
-        vec![small, large, huge]
+        vec![fast, slow, huge]
     }
 
-    /// Its rates, given those of the small model.
+    /// Its rates, given those of the fast model.
     #[must_use]
-    pub(super) fn rates(&self, small: Rates) -> Rates {
-        small.times(self.pace)
+    pub(super) fn rates(&self, fast: Rates) -> Rates {
+        fast.times(self.pace)
     }
 
     /// The part of the id after the last `/`.
     #[must_use]
     pub(super) fn name(&self) -> &str {
         self.id.rsplit('/').next().unwrap_or(&self.id)
-    }
-
-    fn quantization(&self) -> &'static str {
-        if self.name().ends_with("4bit") { "4bit" } else { "" }
     }
 
     pub(super) fn card(&self) -> ModelCard {
@@ -100,9 +99,9 @@ impl Model {
             tasks: vec!["TextGeneration".to_owned()],
             components: None,
             family: String::new(),
-            quantization: self.quantization().to_owned(),
+            quantization: QUANTIZATION.to_owned(),
             base_model: String::new(),
-            capabilities: vec!["text".to_owned()],
+            capabilities: Vec::new(),
             backends: vec!["MlxMetal".to_owned()],
             reasoning_dialect: "none".to_owned(),
             context_length: self.context,
@@ -122,7 +121,7 @@ impl Model {
             // exo rounds to whole mebibytes.
             "storage_size_megabytes": (self.bytes as f64 / 1_048_576.0).round() as u64,
             "supports_tensor": self.supports_tensor, "tasks": ["TextGeneration"], "is_custom": self.custom,
-            "family": "", "quantization": self.quantization(), "base_model": "", "capabilities": ["text"],
+            "family": "", "quantization": QUANTIZATION, "base_model": "", "capabilities": [],
             "reasoning_dialect": "none",
         })
     }

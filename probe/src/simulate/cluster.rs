@@ -71,7 +71,7 @@ impl Cluster {
         let mut models = Model::built_in();
         for id in &settings.models {
             if !models.iter().any(|model| &model.id == id) {
-                models.push(Model::small(id));
+                models.push(Model::fast(id));
             }
         }
         let world = World {

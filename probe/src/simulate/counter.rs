@@ -2,30 +2,51 @@
 
 use std::fmt;
 
+use crate::workload::{Tokenizer, TokenizerError};
+
 /// Counts the tokens of a user message within the model's chat template.
-///
-/// The one place where a real tokenizer is plugged in: implement this for it and put it into
-/// [`Settings::counter`](super::Settings::counter).
 pub trait PromptCounter: Send + Sync + fmt::Debug {
     /// Tokens of one user message with this content, template included.
     ///
     /// # Errors
-    /// When the text cannot be tokenised; the reason in words.
-    fn count(&self, content: &str) -> Result<u64, String>;
+    /// When the text cannot be tokenised.
+    fn count(&self, content: &str) -> Result<u64, TokenizerError>;
 }
 
-/// Counts without a tokenizer: one token per word and one for a trailing space, on top of a template of 8. This is what
-/// Qwen's tokenizer makes of exo's `"a a a "` prompts, and only of those.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct WordCounter;
+impl PromptCounter for Tokenizer {
+    fn count(&self, content: &str) -> Result<u64, TokenizerError> {
+        Tokenizer::count(self, content)
+    }
+}
 
-/// Tokens of Qwen 3's chat template around an empty user message.
-const TEMPLATE: u64 = 8;
+/// The tokenizer that comes with the program, read at the first prompt. One that cannot be read fails each request, as a
+/// model without its tokenizer does on a real server; a bare guess at the count would look like a measurement.
+#[derive(Debug, Default)]
+pub struct BuiltIn(std::sync::OnceLock<Tokenizer>);
 
+impl PromptCounter for BuiltIn {
+    fn count(&self, content: &str) -> Result<u64, TokenizerError> {
+        let tokenizer = match self.0.get() {
+            Some(tokenizer) => tokenizer,
+            None => {
+                let tokenizer = Tokenizer::built_in()?;
+                self.0.get_or_init(|| tokenizer)
+            }
+        };
+        Tokenizer::count(tokenizer, content)
+    }
+}
+
+/// One token per word and one for a trailing space, on top of a template of 8: what Qwen's tokenizer makes of exo's
+/// `"a a a "` prompts, for tests whose numbers can be checked by head.
+#[cfg(test)]
+#[derive(Debug)]
+pub(super) struct WordCounter;
+
+#[cfg(test)]
 impl PromptCounter for WordCounter {
-    fn count(&self, content: &str) -> Result<u64, String> {
-        let words = content.split_whitespace().count() as u64;
-        Ok(TEMPLATE + words + u64::from(content.ends_with(' ')))
+    fn count(&self, content: &str) -> Result<u64, TokenizerError> {
+        Ok(8 + content.split_whitespace().count() as u64 + u64::from(content.ends_with(' ')))
     }
 }
 
@@ -34,10 +55,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_recorded_prompts_have_the_recorded_counts() {
-        // Recorded: 55 atoms are 64 tokens, "a a a" is 11.
-        assert_eq!(WordCounter.count(&"a ".repeat(55)), Ok(64));
-        assert_eq!(WordCounter.count("a a a"), Ok(11));
-        assert_eq!(WordCounter.count(""), Ok(TEMPLATE));
+    fn the_built_in_tokenizer_counts_as_the_bench_does() {
+        let tokenizer = Tokenizer::built_in().unwrap();
+        for content in ["", "a a a ", "naïve 模拟"] {
+            assert_eq!(BuiltIn::default().count(content).unwrap(), tokenizer.count(content).unwrap(), "{content:?}");
+        }
     }
 }

@@ -153,7 +153,7 @@ fn place(world: &mut World, model: &Model, sharding: Sharding, meta: Meta, nodes
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulate::catalogue::{HUGE, LARGE, SMALL};
+    use crate::simulate::catalogue::{FAST, HUGE, SLOW};
     use crate::simulate::{Cluster, Settings};
 
     fn rows(nodes: usize, model: &str) -> Vec<Value> {
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn two_nodes_give_every_combination_and_one_node_keeps_the_wrong_labels() {
-        let rows: Vec<String> = rows(2, LARGE).iter().map(described).collect();
+        let rows: Vec<String> = rows(2, SLOW).iter().map(described).collect();
         assert_eq!(
             rows,
             [
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_says_why() {
-        let one: Vec<String> = rows(1, SMALL).iter().map(described).collect();
+        let one: Vec<String> = rows(1, FAST).iter().map(described).collect();
         assert_eq!(one[0], "Pipeline MlxRing: 1 × Pipeline ring");
         assert_eq!(one[1], "Pipeline MlxJaccl: Requested RDMA (MlxJaccl) but no RDMA-connected cycles available");
         assert!(one[2].contains("does not support tensor parallelism"));
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_pipeline_covers_every_layer_once() {
-        let row = &rows(3, SMALL)[2];
+        let row = &rows(3, FAST)[2];
         let instance: Instance = serde_json::from_value(row["instance"].clone()).unwrap();
         let mut spans: Vec<_> = instance
             .assignments()
@@ -212,14 +212,14 @@ mod tests {
             .map(|shard| (shard.shard().start_layer, shard.shard().end_layer))
             .collect();
         spans.sort_unstable();
-        assert_eq!(spans, [(0, 5), (5, 10), (10, 16)]);
+        assert_eq!(spans, [(0, 10), (10, 21), (21, 32)]);
     }
 
     #[test]
     fn every_call_mints_new_ids() {
         let cluster = Cluster::new(Settings::default());
         let mut world = cluster.world();
-        let model = world.model(SMALL).unwrap().clone();
+        let model = world.model(FAST).unwrap().clone();
         assert_ne!(previews(&mut world, &model, &[]), previews(&mut world, &model, &[]));
     }
 }

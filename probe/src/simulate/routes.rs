@@ -102,7 +102,7 @@ async fn add_model(State(cluster): State<Cluster>, bytes: Bytes) -> Response {
     if let Some(model) = world.model(id) {
         return Json(model.listing(seconds())).into_response();
     }
-    let model = Model { downloaded: false, ..Model::small(id) };
+    let model = Model { downloaded: false, ..Model::fast(id) };
     let listing = model.listing(seconds());
     world.models.push(model);
     world.events += 1;
