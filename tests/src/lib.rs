@@ -3,6 +3,8 @@
 pub mod client;
 pub mod shape;
 
+pub mod measured;
+
 use std::path::{Path, PathBuf};
 
 /// The root of the repository.

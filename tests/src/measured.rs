@@ -1,0 +1,110 @@
+//! `exoscope bench` as a process, held against a simulated cluster.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// A simulated cluster that loads a model in no time, and a folder for what a bench writes.
+pub struct Bench {
+    /// The cluster.
+    pub cluster: probe::simulate::Running,
+    /// The folder; gone with the value.
+    pub folder: tempfile::TempDir,
+}
+
+impl Bench {
+    /// Starts a cluster with these settings.
+    ///
+    /// # Errors
+    /// When no port or folder can be had.
+    pub fn new(settings: probe::simulate::Settings) -> std::io::Result<Self> {
+        Ok(Self { cluster: probe::simulate::start(settings)?, folder: tempfile::tempdir()? })
+    }
+
+    /// Where the result file of [`Self::command`] stands.
+    #[must_use]
+    pub fn results(&self) -> PathBuf {
+        self.folder.path().join("results.json")
+    }
+
+    /// Where its journal stands while it runs.
+    #[must_use]
+    pub fn journal(&self) -> PathBuf {
+        self.folder.path().join("results.json.journal")
+    }
+
+    /// A bench against the cluster, without pauses and without progress.
+    ///
+    /// # Errors
+    /// When the program is not built.
+    pub fn command(&self, arguments: &str) -> Result<Command, String> {
+        let mut command = bench_at(self.cluster.address)?;
+        command.args(arguments.split_whitespace()).arg("--json-out").arg(self.results());
+        Ok(command)
+    }
+
+    /// The ids of the instances that the cluster has now.
+    ///
+    /// # Errors
+    /// When the cluster does not answer as it should.
+    pub fn instances(&self) -> Result<Vec<String>, String> {
+        let state = get(self.cluster.address, "/state")?;
+        let instances = state["instances"].as_object().ok_or("/state has no instances")?;
+        Ok(instances.keys().cloned().collect())
+    }
+}
+
+/// A bench against an address, with the tiny tokenizer.
+///
+/// # Errors
+/// When the program is not built.
+pub fn bench_at(address: SocketAddr) -> Result<Command, String> {
+    let mut command = Command::new(crate::exoscope()?);
+    command
+        .args(["bench", "--host", &address.ip().to_string(), "--port", &address.port().to_string()])
+        .args(["--pause", "all=0", "--progress", "off", "--tokenizer"])
+        .arg(crate::fixture("tokenizers/tiny"))
+        // Else the machine of whoever runs the tests decides.
+        .env_remove("EXO_HOST")
+        .env_remove("EXO_PORT");
+    Ok(command)
+}
+
+/// Reads a JSON file.
+///
+/// # Errors
+/// When it is not there or not JSON.
+pub fn read_json(path: &Path) -> Result<Value, String> {
+    let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    serde_json::from_slice(&bytes).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// `GET` a JSON body.
+///
+/// # Errors
+/// When the server does not answer with JSON.
+pub fn get(address: SocketAddr, target: &str) -> Result<Value, String> {
+    request(address, "GET", target, "")
+}
+
+/// Sends one request on a connection of its own and reads the JSON of the answer.
+///
+/// # Errors
+/// When the server does not answer with JSON.
+pub fn request(address: SocketAddr, method: &str, target: &str, body: &str) -> Result<Value, String> {
+    use std::io::{Read as _, Write as _};
+    let told = |error: std::io::Error| format!("{method} {target}: {error}");
+    let mut stream = std::net::TcpStream::connect(address).map_err(told)?;
+    let length = body.len();
+    write!(
+        stream,
+        "{method} {target} HTTP/1.0\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+    )
+    .map_err(told)?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).map_err(told)?;
+    let (_, body) = answer.split_once("\r\n\r\n").ok_or_else(|| format!("{method} {target}: no body in {answer:?}"))?;
+    serde_json::from_str(body).map_err(|error| format!("{method} {target}: {error} in {body:?}"))
+}

@@ -1,0 +1,123 @@
+//! A run that is cut off loses nothing that finished, and leaves the cluster as it was.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use probe::simulate::Settings;
+use serde_json::Value;
+use tests::measured::{Bench, read_json};
+
+/// Long enough that it cannot end by itself before the test has cut it off.
+const LONG: &str = "--model simulated-8b --pp 64 --tg 32 --repeat 500 --max-nodes 1";
+
+fn cluster() -> Bench {
+    Bench::new(Settings { load_seconds: 0.0, ..Settings::default() }).unwrap()
+}
+
+/// Starts a long bench and waits until its journal holds `rows` finished requests.
+fn running(bench: &Bench, rows: usize) -> Child {
+    let mut child = bench.command(LONG).unwrap().stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while finished(&bench.journal()) < rows {
+        if let Some(status) = child.try_wait().unwrap() {
+            let mut said = String::new();
+            std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
+            panic!("the bench ended by itself: {status}\n{said}");
+        }
+        assert!(Instant::now() < deadline, "no {rows} finished requests within a minute");
+        std::thread::yield_now();
+    }
+    child
+}
+
+/// How many finished requests a journal holds.
+fn finished(journal: &Path) -> usize {
+    let Ok(file) = std::fs::File::open(journal) else { return 0 };
+    BufReader::new(file)
+        .lines()
+        .map_while(Result::ok)
+        .filter_map(|line| serde_json::from_str::<Value>(&line).ok())
+        .filter(|event| event.to_string().contains("\"elapsed_s\""))
+        .count()
+}
+
+fn signal(child: &Child, name: &str) {
+    let status = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+#[test]
+fn after_kill_9_the_journal_becomes_a_result_file_with_every_finished_request() {
+    let bench = cluster();
+    let mut child = running(&bench, 3);
+    signal(&child, "KILL");
+    child.wait().unwrap();
+    assert!(!bench.results().exists());
+    let rows = finished(&bench.journal());
+    assert!(rows >= 3);
+
+    let output = Command::new(tests::exoscope().unwrap()).arg("recover").arg(bench.journal()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let file = read_json(&bench.results()).unwrap();
+    assert_eq!(file["runs"].as_array().unwrap().len(), rows);
+    let incomplete = &file["exoscope"]["incomplete"];
+    assert_eq!(incomplete["finished_requests"].as_u64(), Some(rows as u64));
+    assert_eq!(incomplete["planned_requests"], 500);
+    assert!(incomplete["reason"].as_str().is_some_and(|reason| reason.contains("journal")), "{incomplete}");
+
+    let report = Command::new(tests::exoscope().unwrap()).arg("report").arg(bench.results()).output().unwrap();
+    assert!(report.status.success());
+    let text = String::from_utf8(report.stdout).unwrap();
+    assert!(text.contains("incomplete"), "the report says that it is incomplete:\n{text}");
+    assert!(text.contains("simulated"), "{text}");
+}
+
+#[test]
+fn a_journal_whose_last_line_is_torn_is_recovered_up_to_there() {
+    let bench = cluster();
+    let mut child = running(&bench, 2);
+    signal(&child, "KILL");
+    child.wait().unwrap();
+    let rows = finished(&bench.journal());
+    let mut journal = std::fs::read(bench.journal()).unwrap();
+    journal.extend_from_slice(b"{\"event\":\"request_fin");
+    std::fs::write(bench.journal(), journal).unwrap();
+
+    let other = bench.folder.path().join("elsewhere/recovered.json");
+    let output = Command::new(tests::exoscope().unwrap())
+        .arg("recover")
+        .arg(bench.journal())
+        .arg("--output")
+        .arg(&other)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(read_json(&other).unwrap()["runs"].as_array().unwrap().len(), rows);
+}
+
+/// A signal ends the run early: the file is written and says so, the instance is gone.
+fn signal_ends_cleanly(name: &str) {
+    let bench = cluster();
+    let mut child = running(&bench, 2);
+    assert_eq!(bench.instances().unwrap().len(), 1, "an instance is there while it runs");
+    signal(&child, name);
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(130), "{status}");
+    assert_eq!(bench.instances().unwrap(), Vec::<String>::new(), "the instance is gone");
+    let file = read_json(&bench.results()).unwrap();
+    assert!(file["runs"].as_array().unwrap().len() >= 2);
+    assert!(file["exoscope"]["incomplete"]["reason"].as_str().is_some_and(|reason| reason.contains("interrupted")));
+    assert!(!bench.journal().exists());
+}
+
+#[test]
+fn ctrl_c_writes_the_file_and_removes_the_instance() {
+    signal_ends_cleanly("INT");
+}
+
+#[test]
+fn a_request_to_terminate_does_the_same() {
+    signal_ends_cleanly("TERM");
+}

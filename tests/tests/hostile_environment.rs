@@ -1,0 +1,116 @@
+//! What goes wrong around a run: one sentence each, the right exit code, no panic.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::process::{Command, Output};
+
+use probe::simulate::Settings;
+use tests::measured::{Bench, bench_at};
+
+fn cluster() -> Bench {
+    Bench::new(Settings { load_seconds: 0.0, decode_tps: 2000.0, ..Settings::default() }).unwrap()
+}
+
+/// The one sentence that an ended program left on stderr.
+fn sentence(output: &Output) -> String {
+    let said = String::from_utf8(output.stderr.clone()).unwrap();
+    assert!(!said.contains("panicked"), "{said}");
+    let lines: Vec<&str> = said.lines().filter(|line| line.starts_with("exoscope: ")).collect();
+    assert_eq!(lines.len(), 1, "one sentence, not\n{said}");
+    lines[0].trim_start_matches("exoscope: ").to_owned()
+}
+
+fn run(mut command: Command, code: i32) -> String {
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
+    sentence(&output)
+}
+
+#[test]
+fn a_cluster_that_is_not_there() {
+    // Bound and let go: nobody listens there now.
+    let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = bench_at(SocketAddr::new(free.ip(), free.port())).unwrap();
+    command.args(["--model", "m", "--pp", "64", "--tg", "8", "--json-out"]).arg(folder.path().join("r.json"));
+    let said = run(command, 1);
+    assert!(said.contains(&free.to_string()) && said.contains("refused"), "{said}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
+}
+
+#[test]
+fn an_unknown_model_is_met_with_the_names_that_are_near() {
+    let bench = cluster();
+    let said = run(bench.command("--model simulated-8 --pp 64 --tg 8").unwrap(), 1);
+    assert!(said.contains("simulated-8") && said.contains("simulated-8b"), "{said}");
+}
+
+#[test]
+fn no_matching_placement_shows_what_the_server_said() {
+    let bench = cluster();
+    let said = run(bench.command("--model simulated-8b --pp 64 --tg 8 --min-nodes 3 --settle-timeout 0").unwrap(), 1);
+    assert!(said.contains("placement") && said.contains("--min-nodes"), "{said}");
+    let said = run(bench.command("--model simulated-400b --pp 64 --tg 8 --settle-timeout 0").unwrap(), 1);
+    assert!(said.contains("No cycles found with sufficient memory"), "the server's own words: {said}");
+}
+
+#[test]
+fn a_prompt_shorter_than_the_template() {
+    let bench = cluster();
+    let said = run(bench.command("--model simulated-8b --pp 4 --tg 8").unwrap(), 2);
+    assert!(said.contains("4") && said.contains("template"), "{said}");
+    assert_eq!(bench.instances().unwrap(), Vec::<String>::new(), "said before anything was changed");
+}
+
+#[test]
+fn a_size_that_the_atom_cannot_make() {
+    let bench = cluster();
+    let overhead = probe::workload::Tokenizer::built_in().unwrap().overhead();
+    let said = run(bench.command(&format!("--model simulated-8b --pp {} --tg 8", overhead + 1)).unwrap(), 2);
+    assert!(said.contains("atom") && said.contains("--atom"), "{said}");
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_said_before_anything_is_measured() {
+    let bench = cluster();
+    let file = bench.folder.path().join("a-file");
+    std::fs::write(&file, "").unwrap();
+    let mut command = bench_at(bench.cluster.address).unwrap();
+    command
+        .args(["--model", "simulated-8b", "--pp", "64", "--tg", "8", "--max-nodes", "1", "--json-out"])
+        .arg(file.join("results.json"));
+    let said = run(command, 1);
+    assert!(said.contains("a-file"), "{said}");
+    assert_eq!(bench.instances().unwrap(), Vec::<String>::new());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk() {
+    // /dev/full takes every open and refuses every write with "no space left on device".
+    let bench = cluster();
+    let mut command = bench_at(bench.cluster.address).unwrap();
+    std::os::unix::fs::symlink("/dev/full", bench.journal()).unwrap();
+    command
+        .args(["--model", "simulated-8b", "--pp", "64", "--tg", "8", "--max-nodes", "1", "--json-out"])
+        .arg(bench.results());
+    let said = run(command, 1);
+    assert!(said.to_lowercase().contains("no space left") || said.contains("journal"), "{said}");
+    assert_eq!(bench.instances().unwrap(), Vec::<String>::new(), "nothing is left on the cluster");
+}
+
+#[test]
+fn wrong_numbers_on_the_command_line() {
+    let bench = cluster();
+    for (arguments, word) in [
+        ("--model simulated-8b --pp 64 --tg 0", "tg"),
+        ("--model simulated-8b --pp 64 --tg 8 --repeat 0", "repeat"),
+        ("--model simulated-8b --pp 64 --tg 8 --concurrency 0", "concurrency"),
+        ("--model simulated-8b --pp 64,64 --tg 8", "64"),
+        ("--model simulated-8b --pp x --tg 8", "x"),
+    ] {
+        let output = bench.command(arguments).unwrap().output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments}: {said}");
+        assert!(said.contains(word) && !said.contains("panicked"), "{arguments}: {said}");
+    }
+}
