@@ -89,22 +89,12 @@ pub fn get(address: SocketAddr, target: &str) -> Result<Value, String> {
     request(address, "GET", target, "")
 }
 
-/// Sends one request on a connection of its own and reads the JSON of the answer.
+/// Sends one request and reads the JSON of the answer, whatever its status.
 ///
 /// # Errors
 /// When the server does not answer with JSON.
 pub fn request(address: SocketAddr, method: &str, target: &str, body: &str) -> Result<Value, String> {
-    use std::io::{Read as _, Write as _};
-    let told = |error: std::io::Error| format!("{method} {target}: {error}");
-    let mut stream = std::net::TcpStream::connect(address).map_err(told)?;
-    let length = body.len();
-    write!(
-        stream,
-        "{method} {target} HTTP/1.0\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
-    )
-    .map_err(told)?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).map_err(told)?;
-    let (_, body) = answer.split_once("\r\n\r\n").ok_or_else(|| format!("{method} {target}: no body in {answer:?}"))?;
-    serde_json::from_str(body).map_err(|error| format!("{method} {target}: {error} in {body:?}"))
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    runtime.block_on(crate::client::send(address, method, target, body))?.json()
 }
