@@ -38,16 +38,12 @@ struct Wish {
 
 /// Reads a request. `Ok(None)`: no message at all, over which exo's handler stumbles.
 fn read(body: &Value) -> Result<Option<Wish>, Complaint> {
-    let missing = |field| Complaint::missing(&["body", field], body);
+    let missing = |field| Complaint::missing(["body", field], body);
     let model = body.get("model").ok_or_else(|| missing("model"))?;
     let messages = body.get("messages").ok_or_else(|| missing("messages"))?;
     let (Some(model), Some(messages)) = (model.as_str(), messages.as_array()) else {
-        return Err(Complaint {
-            fault: "value_error",
-            place: vec!["body".into()],
-            message: "Input should be a valid string and a valid list".to_owned(),
-            input: body.clone(),
-        });
+        let message = "Input should be a valid string and a valid list";
+        return Err(Complaint::new("value_error", &["body".into()], message, body));
     };
     let max_tokens = match body.get("max_tokens") {
         None | Some(Value::Null) => DEFAULT_TOKENS,
@@ -55,12 +51,8 @@ fn read(body: &Value) -> Result<Option<Wish>, Complaint> {
             Some(0) => DEFAULT_TOKENS,
             Some(tokens) => tokens,
             None => {
-                return Err(Complaint {
-                    fault: "int_parsing",
-                    place: vec!["body".into(), "max_tokens".into()],
-                    message: "Input should be a valid integer, unable to parse string as an integer".to_owned(),
-                    input: given.clone(),
-                });
+                let message = "Input should be a valid integer, unable to parse string as an integer";
+                return Err(Complaint::new("int_parsing", &["body".into(), "max_tokens".into()], message, given));
             }
         },
     };
