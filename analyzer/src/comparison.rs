@@ -2,11 +2,30 @@
 //!
 //! The types are also the JSON of `exoscope compare --format json` and what the viewer's worker hands to the page.
 
+//!
+//! * `pairs` cells and metrics side by side → effects and verdicts; the method, step by step.
+//! * `gate` what must not be set side by side.
+//! * `variance` how much a metric varies within a session and between sessions.
+//! * `verdict` from an effect to a word.
+//! * `residue` what else differs.
+//! * `headline` the first glance in words.
+
+mod gate;
+mod headline;
+mod pairs;
+mod residue;
+mod variance;
+mod verdict;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::frame::FrameError;
+use crate::import::Loaded;
 use crate::metric::{Better, Metric};
-use crate::summary::CellKey;
+use crate::record::Provenance;
+use crate::summary::{self, CellKey};
+use crate::units;
 
 /// The verdict on one metric of one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -77,7 +96,7 @@ pub struct MetricComparison {
     pub interval_percent: Option<[f64; 2]>,
     /// Two-sided p of no change; null where it cannot be reckoned.
     pub p: Option<f64>,
-    /// The same, adjusted for the number of verdicts (Benjamini–Hochberg).
+    /// The same, adjusted for the number of verdicts (Benjamini–Hochberg); null for metrics without one.
     pub p_adjusted: Option<f64>,
     /// Half-width of the interval, percent: a smaller change would not have been seen.
     pub resolves_percent: Option<f64>,
@@ -90,15 +109,15 @@ pub struct MetricComparison {
 /// The numbers of one side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
-    /// Number of values.
+    /// Number of independent values, on which the interval stands: requests at concurrency 1, batches above.
     pub n: u64,
     /// Sessions they come from.
     pub sessions: u64,
-    /// Median.
+    /// Median over the requests (over the batches for metrics of a batch).
     pub median: f64,
-    /// Arithmetic mean.
+    /// Arithmetic mean over the same.
     pub mean: f64,
-    /// Geometric mean; null where a value is not positive.
+    /// Geometric mean of the batches' geometric means, session by session; null where a value is not positive.
     pub geomean: Option<f64>,
 }
 
@@ -113,4 +132,126 @@ pub struct Difference {
     pub base: Option<String>,
     /// The new file's value; null where it does not tell.
     pub new: Option<String>,
+}
+
+/// What counts as a change.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// The smallest change of rates and times that matters, percent, above 0. Default 3.
+    pub delta_percent: f64,
+    /// The same for energy. Default 5: power is read once a second.
+    pub delta_energy_percent: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { delta_percent: 3.0, delta_energy_percent: 5.0 }
+    }
+}
+
+impl Options {
+    /// The smallest change of a metric that matters, percent.
+    const fn delta(&self, metric: Metric) -> f64 {
+        match metric {
+            Metric::EnergyClient | Metric::PowerClient | Metric::EnergyServer => self.delta_energy_percent,
+            _ => self.delta_percent,
+        }
+    }
+}
+
+/// Why two files were not compared.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompareError {
+    /// A delta that is no size.
+    #[error("the smallest change that matters is {0} %; it must be above 0 and at most 1000")]
+    Delta(f64),
+    /// A fault of this program.
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+}
+
+/// Compares two files, cell by cell.
+///
+/// Swapping the files turns each verdict round and changes nothing else.
+///
+/// # Errors
+/// [`CompareError::Delta`] for options that mean nothing; [`CompareError::Frame`] is a fault of this program.
+pub fn compare(base: &Loaded, new: &Loaded, options: &Options) -> Result<Comparison, CompareError> {
+    for delta in [options.delta_percent, options.delta_energy_percent] {
+        if !(delta > 0.0 && delta <= 1000.0) {
+            return Err(CompareError::Delta(delta));
+        }
+    }
+    let objection = definitions_differ(base, new);
+    let cells = pairs::cells(&summary::measure(base)?, &summary::measure(new)?, options, objection.as_deref())?;
+    let verdict = verdict::gravest(cells.iter().flat_map(|cell| &cell.metrics).filter_map(|metric| metric.verdict));
+    let mut warnings: Vec<String> = objection.into_iter().collect();
+    warnings.extend(whole_warnings(base, new, &cells));
+    Ok(Comparison {
+        base: base.name.clone(),
+        new: new.name.clone(),
+        simulated: simulated(base) || simulated(new),
+        headline: headline::headline(&cells, options),
+        verdict,
+        delta_percent: options.delta_percent,
+        delta_energy_percent: options.delta_energy_percent,
+        cells,
+        residue: residue::residue(base, new),
+        warnings,
+    })
+}
+
+fn simulated(loaded: &Loaded) -> bool {
+    loaded.file.exoscope.as_ref().is_some_and(|provenance| provenance.simulated)
+}
+
+/// Numbers of different definitions are not the same quantity. A file of exo itself is exo's methodology, definitions 1.
+fn definitions_differ(base: &Loaded, new: &Loaded) -> Option<String> {
+    let of = |loaded: &Loaded| {
+        let method = loaded.file.exoscope.as_ref().map(|provenance: &Provenance| &provenance.method);
+        method.map_or_else(|| ("exo_bench".to_owned(), 1), |method| (method.name.clone(), method.definition_version))
+    };
+    let (base, new) = (of(base), of(new));
+    (base != new).then(|| {
+        format!(
+            "the files define their numbers differently ({} {} and {} {}): nothing in them is comparable",
+            base.0, base.1, new.0, new.1
+        )
+    })
+}
+
+fn whole_warnings(base: &Loaded, new: &Loaded, cells: &[CellComparison]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if simulated(base) != simulated(new) {
+        let side = if simulated(base) { "base" } else { "new file" };
+        warnings.push(format!("the {side} comes from the simulator and the other does not"));
+    }
+    for (side, loaded) in [("base", base), ("new file", new)] {
+        let failed = loaded.file.failures.iter().filter(|failure| !failure.warmup).count() as u64;
+        if failed > 0 {
+            let requests = units::count(failed, "measured request");
+            warnings.push(format!("{requests} of the {side} failed and are in no number here"));
+        }
+        if loaded.file.exoscope.as_ref().is_some_and(|provenance| provenance.incomplete.is_some()) {
+            warnings.push(format!("the run of the {side} did not reach its end"));
+        }
+    }
+    let one_sided = |base: bool| {
+        cells
+            .iter()
+            .filter(|cell| {
+                cell.metrics.iter().all(|metric| if base { metric.new.is_none() } else { metric.base.is_none() })
+            })
+            .count()
+    };
+    for (count, side) in [(one_sided(true), "base"), (one_sided(false), "new file")] {
+        if count > 0 {
+            warnings.push(format!(
+                "{} only in the {side}",
+                if count == 1 { "1 cell is".into() } else { format!("{count} cells are") }
+            ));
+        }
+    }
+    warnings
 }

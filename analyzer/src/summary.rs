@@ -1,10 +1,27 @@
 //! One file in, its summary out: facts, a table per cell, failures, and the time line for the charts.
 //!
 //! These types are also the JSON of `exoscope report --format json` and what the viewer's worker hands to the page.
+//!
+//! * `samples` the values of each metric, cell by cell, with what weakens them.
+//! * `cells` samples → a [`CellReport`] each, and the requests that failed.
+//! * `console` the figures that exo's own console prints, digit for digit.
+//! * `facts` what was measured and how, in reading order.
+//! * `timeline` power over time and the windows of the requests.
+
+mod cells;
+mod console;
+mod facts;
+mod samples;
+mod timeline;
+
+pub(crate) use facts::facts;
+pub(crate) use samples::{MeasuredCell, Sample, measure};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::frame::FrameError;
+use crate::import::Loaded;
 use crate::metric::{Better, Metric};
 use crate::record::{FailureKind, NodeId};
 
@@ -146,7 +163,7 @@ pub enum Stability {
     Variable,
     /// CV of 10 % or more.
     Unstable,
-    /// One value has no deviation.
+    /// One value has no deviation (asiai calls it stable).
     Unknown,
 }
 
@@ -236,4 +253,92 @@ pub struct RequestWindow {
     pub first_token_s: Option<f64>,
     /// Ended.
     pub done_s: f64,
+}
+
+/// The summaries of several files, in the order given.
+///
+/// # Errors
+/// [`FrameError`] is a fault of this program: every file that was loaded can be summarised.
+pub fn reports(files: &[Loaded]) -> Result<Report, FrameError> {
+    Ok(Report { files: files.iter().map(report).collect::<Result<_, _>>()? })
+}
+
+/// The summary of one file.
+///
+/// # Errors
+/// [`FrameError`] is a fault of this program: every file that was loaded can be summarised.
+pub fn report(loaded: &Loaded) -> Result<FileReport, FrameError> {
+    let measured = measure(loaded)?;
+    let provenance = loaded.file.exoscope.as_ref();
+    let mut notices = loaded.notices.clone();
+    notices.extend(provenance.iter().flat_map(|provenance| provenance.notices.iter().cloned()));
+    notices.extend(measured.iter().flat_map(|cell| cell.notices.iter().cloned()));
+    let timeline = timeline::timeline(loaded, &measured);
+    if timeline.is_none() && !loaded.file.metric_series.is_empty() {
+        notices.push("power over time is not drawn: the documents of the file count from different starts".to_owned());
+    }
+    Ok(FileReport {
+        name: loaded.name.clone(),
+        format: loaded.format.clone(),
+        simulated: provenance.is_some_and(|provenance| provenance.simulated),
+        incomplete: provenance.and_then(|provenance| provenance.incomplete.as_ref()).map(incomplete),
+        facts: facts(loaded),
+        notices,
+        cells: cells::reports(loaded, &measured),
+        failures: cells::failures(&loaded.file),
+        timeline,
+    })
+}
+
+fn incomplete(incomplete: &crate::record::Incomplete) -> String {
+    let finished = incomplete.finished_requests;
+    match incomplete.planned_requests {
+        Some(planned) => format!("{}: {finished} of {planned} requests finished", incomplete.reason),
+        None => format!("{}: {finished} requests finished", incomplete.reason),
+    }
+}
+
+impl CellKey {
+    /// What tells cells of one placement apart, in words: "pp 4096 tg 128 c 2".
+    #[must_use]
+    pub fn words(&self) -> String {
+        let number =
+            |value: Option<u64>| value.map_or_else(|| crate::units::ABSENT.to_owned(), |value| value.to_string());
+        format!("pp {} tg {} c {}", number(self.pp_tokens), number(self.tg), self.concurrency)
+    }
+
+    /// The placement in words: "pipeline / ring / 2 nodes"; "placement unknown" where the file does not tell.
+    #[must_use]
+    pub fn placement(&self) -> String {
+        let nodes = self.nodes.map(|nodes| crate::units::count(u64::from(nodes), "node"));
+        let parts: Vec<String> =
+            [self.sharding.clone(), self.instance_meta.clone(), nodes].into_iter().flatten().collect();
+        if parts.is_empty() { "placement unknown".to_owned() } else { parts.join(" / ") }
+    }
+}
+
+impl CacheState {
+    /// The state in a word: "cold", "partial", "exact", "–".
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Cold => "cold",
+            Self::Partial => "partial",
+            Self::Exact => "exact",
+            Self::Unknown => crate::units::ABSENT,
+        }
+    }
+}
+
+impl Stability {
+    /// asiai's word; "–" for a single value.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Stable => "stable",
+            Self::Variable => "variable",
+            Self::Unstable => "unstable",
+            Self::Unknown => crate::units::ABSENT,
+        }
+    }
 }

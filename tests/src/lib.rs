@@ -46,7 +46,7 @@ pub fn real_tokenizer(name: &str) -> Result<PathBuf, String> {
     if folder.join("tokenizer.json").exists() {
         return Ok(folder);
     }
-    Err(format!("the tokenizer {} is not there; run `just setup test` to fetch it", folder.display()))
+    Err(format!("the tokenizer {} is not there; run tests/setup/real-tokenizers, which fetches it", folder.display()))
 }
 
 /// The built program: `EXOSCOPE_BIN`, else beside the running test.

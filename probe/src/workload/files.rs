@@ -119,3 +119,85 @@ fn read_json(path: &Path) -> Result<Option<Value>, TokenizerError> {
 fn parse(path: &Path, bytes: &[u8]) -> Result<Value, TokenizerError> {
     serde_json::from_slice(bytes).map_err(|source| TokenizerError::Json { path: path.to_owned(), source })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use serde_json::json;
+
+    use super::TokenizerFiles;
+
+    fn with(configuration: serde_json::Value, legacy: serde_json::Value) -> Vec<(String, String)> {
+        let mut files = TokenizerFiles::built_in().unwrap();
+        files.configuration = Some(configuration);
+        files.special_tokens = Some(legacy);
+        files.special_tokens()
+    }
+
+    #[test]
+    fn special_tokens_are_strings_or_objects_and_null_is_absent() {
+        let configuration = json!({
+            "added_tokens_decoder": {},
+            "bos_token": {"__type": "AddedToken", "content": "<s>"},
+            "eos_token": "</s>",
+            "unk_token": null,
+            "add_bos_token": true,
+            "extra_special_tokens": {"boi_token": "<image>"},
+            "tokenizer_class": "LlamaTokenizerFast",
+        });
+        let tokens = with(configuration, json!({"bos_token": "ignored", "sep_token": "ignored"}));
+        let named = [("boi_token", "<image>"), ("bos_token", "<s>"), ("eos_token", "</s>")];
+        assert_eq!(tokens, named.map(|(name, token)| (name.to_owned(), token.to_owned())));
+    }
+
+    #[test]
+    fn the_legacy_map_counts_where_the_configuration_lists_no_added_tokens() {
+        let tokens = with(json!({"bos_token": "old"}), json!({"bos_token": {"content": "<s>"}}));
+        assert_eq!(tokens, [("bos_token".to_owned(), "<s>".to_owned())]);
+    }
+
+    /// What a folder holds, and the sentence that reading it gives.
+    #[test]
+    fn a_folder_that_cannot_be_used_says_what_to_do() {
+        let root = tempfile::tempdir().unwrap();
+        let sentence = |files: &[(&str, &str)]| {
+            let folder = root.path().join("model");
+            fs::create_dir(&folder).unwrap();
+            for (name, content) in files {
+                fs::write(folder.join(name), content).unwrap();
+            }
+            let error = TokenizerFiles::read(&folder).unwrap_err().to_string();
+            fs::remove_dir_all(&folder).unwrap();
+            error.replace(&root.path().display().to_string(), "ROOT")
+        };
+        assert_eq!(
+            sentence(&[]),
+            "ROOT/model has no tokenizer.json; fetch the tokenizer there with: hf download MODEL-ID --include \"*.json\" \
+             \"*.jinja\" --local-dir ROOT/model"
+        );
+        for (file, format) in [("tiktoken.model", "a tiktoken rank file"), ("tokenizer.model", "a sentencepiece model")]
+        {
+            assert_eq!(
+                sentence(&[(file, ""), ("tokenizer_config.json", "{}")]),
+                format!(
+                    "ROOT/model has no tokenizer.json but {file}, {format}, which is not supported yet; convert it \
+                     with: python -c \"from transformers import AutoTokenizer as T; d = 'ROOT/model'; \
+                     T.from_pretrained(d, trust_remote_code=True).save_pretrained(d)\""
+                )
+            );
+        }
+        assert_eq!(
+            sentence(&[("tokenizer.json", "{}"), ("tokenizer_config.json", "{\n  \"bos_token\": <s>\n}")]),
+            "ROOT/model/tokenizer_config.json is not valid JSON: expected value at line 2 column 16; fetch it again"
+        );
+        let missing = TokenizerFiles::read(&root.path().join("nowhere")).unwrap_err().to_string();
+        assert!(
+            missing.ends_with(
+                "nowhere is not a folder; give the folder that holds tokenizer.json and \
+                                   tokenizer_config.json"
+            ),
+            "{missing}"
+        );
+    }
+}

@@ -160,3 +160,128 @@ fn at_home(path: PathBuf, home: Option<&Path>) -> PathBuf {
         _ => path,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+    use std::fs;
+    use std::path::Path;
+
+    use super::{Found, LocateError, locate};
+
+    const ID: &str = "org/Model-4bit";
+
+    /// A machine of its own: a home folder, and variables in which `~~` stands for it.
+    fn search(home: &Path, variables: &[(&str, &str)]) -> Result<Found, LocateError> {
+        let root = home.display().to_string();
+        let environment = |name: &str| match name {
+            "HOME" => Some(home.as_os_str().to_owned()),
+            _ => {
+                let found = variables.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| OsString::from(value.replace("~~", &root)))
+            }
+        };
+        locate(ID, None, &environment)
+    }
+
+    fn touch(path: &Path) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "{}").unwrap();
+    }
+
+    /// Where the folder is, the variables, and whether it is found there.
+    #[test]
+    fn each_place_is_looked_in() {
+        let linux = cfg!(target_os = "linux");
+        let exo = if linux { ".local/share/exo/models" } else { ".exo/models" };
+        for (place, variables, source) in [
+            (exo, vec![], "exo models"),
+            ("a", vec![("EXO_MODELS_READ_ONLY_DIRS", "~~/none:~~/a")], "exo models"),
+            ("b", vec![("EXO_DEFAULT_MODELS_DIR", "~/b")], "exo models"),
+            ("c", vec![("EXO_MODELS_DIRS", "~~/none:~~/c")], "exo models"),
+            ("d/models", vec![("EXO_HOME", "d"), ("XDG_DATA_HOME", "~~/none")], "exo models"),
+            (if linux { "e/exo/models" } else { exo }, vec![("XDG_DATA_HOME", "~~/e")], "exo models"),
+        ] {
+            let home = tempfile::tempdir().unwrap();
+            let folder = home.path().join(place).join("org--Model-4bit");
+            touch(&folder.join("tokenizer.json"));
+            let found = search(home.path(), &variables).unwrap();
+            assert_eq!(found, Found { folder, source: source.to_owned() });
+        }
+        for (place, variables) in [
+            (".cache/huggingface/hub", vec![]),
+            ("a", vec![("HF_HUB_CACHE", "~~/a"), ("HF_HOME", "~~/none")]),
+            ("b/hub", vec![("HF_HOME", "~~/b"), ("HF_HUB_CACHE", "")]),
+            ("c/huggingface/hub", vec![("XDG_CACHE_HOME", "~~/c")]),
+        ] {
+            let home = tempfile::tempdir().unwrap();
+            let repository = home.path().join(place).join("models--org--Model-4bit");
+            let folder = repository.join("snapshots/0f3a");
+            touch(&folder.join("tokenizer.json"));
+            touch(&repository.join("snapshots/older/tokenizer.json"));
+            fs::create_dir_all(repository.join("refs")).unwrap();
+            fs::write(repository.join("refs/main"), "0f3a\n").unwrap();
+            let found = search(home.path(), &variables).unwrap();
+            assert_eq!(found, Found { folder, source: "huggingface cache".to_owned() });
+        }
+    }
+
+    #[test]
+    fn the_files_that_the_server_itself_uses_come_before_the_cache() {
+        let home = tempfile::tempdir().unwrap();
+        touch(&home.path().join("exo/org--Model-4bit/tokenizer.json"));
+        touch(&home.path().join(".cache/huggingface/hub/models--org--Model-4bit/snapshots/1/tokenizer.json"));
+        let variables = [("EXO_MODELS_DIRS", "~~/exo")];
+        assert_eq!(search(home.path(), &variables).unwrap().source, "exo models");
+        // A folder with weights alone does not hide the other one.
+        fs::rename(
+            home.path().join("exo/org--Model-4bit/tokenizer.json"),
+            home.path().join("exo/org--Model-4bit/tiktoken.model"),
+        )
+        .unwrap();
+        assert_eq!(search(home.path(), &variables).unwrap().source, "huggingface cache");
+        fs::remove_dir_all(home.path().join(".cache")).unwrap();
+        assert_eq!(search(home.path(), &variables).unwrap().source, "exo models");
+    }
+
+    #[test]
+    fn a_pointer_out_of_the_cache_is_not_followed() {
+        let home = tempfile::tempdir().unwrap();
+        let repository = home.path().join(".cache/huggingface/hub/models--org--Model-4bit");
+        touch(&home.path().join("secret/tokenizer.json"));
+        fs::create_dir_all(repository.join("refs")).unwrap();
+        fs::write(repository.join("refs/main"), "../../../../../secret").unwrap();
+        assert!(search(home.path(), &[]).is_err());
+    }
+
+    #[test]
+    fn nothing_found_names_every_place_and_the_command_that_helps() {
+        let home = tempfile::tempdir().unwrap();
+        let error = search(home.path(), &[("EXO_DEFAULT_MODELS_DIR", "/models"), ("HF_HOME", "/hf")]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "no tokenizer of org/Model-4bit on this machine (looked in /models/org--Model-4bit, \
+             /hf/hub/models--org--Model-4bit); fetch it with: hf download org/Model-4bit --include \"*.json\" \"*.jinja\" \
+             \"tiktoken.model\" \"tokenizer.model\", or give its folder with --tokenizer DIR"
+        );
+    }
+
+    #[test]
+    fn what_is_given_wins_as_a_folder_or_as_the_file_in_it() {
+        let home = tempfile::tempdir().unwrap();
+        touch(&home.path().join("given/tokenizer.json"));
+        for given in ["given", "given/tokenizer.json"] {
+            let found = locate(ID, Some(&home.path().join(given)), &|_| None).unwrap();
+            assert_eq!(found, Found { folder: home.path().join("given"), source: "--tokenizer".to_owned() });
+        }
+        let error = locate(ID, Some(Path::new("/not/there")), &|_| None).unwrap_err();
+        assert_eq!(error.to_string(), "--tokenizer /not/there is not there; give the folder that holds tokenizer.json");
+    }
+
+    #[test]
+    fn an_id_that_leads_out_of_the_folder_is_refused() {
+        for id in ["", ".", "..", "a\\b"] {
+            assert!(matches!(locate(id, None, &|_| None), Err(LocateError::NotAnId { .. })), "{id}");
+        }
+    }
+}

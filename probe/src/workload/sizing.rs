@@ -88,8 +88,8 @@ pub enum SizingError {
 }
 
 /// The most content that is tried. Ten million tokens, the longest context a model has been announced with (Llama 4
-/// Scout), are 20 MB of the default atom; this leaves room for atoms of several letters.
-const LONGEST_CONTENT: u64 = 256 << 20;
+/// Scout), are 20 MB of the default atom; counting takes about a hundred times the text in memory.
+const LONGEST_CONTENT: u64 = 32 << 20;
 /// Atoms that are tried where the given one overshoots; each is one that exo's bench or its error text names.
 const OTHER_ATOMS: [&str; 3] = [" a", "a ", "0 "];
 
@@ -182,4 +182,116 @@ fn count(tokenizer: &Tokenizer, atom: &str, atoms: u64) -> Result<u64, Tokenizer
 fn repeated(atom: &str, atoms: u64) -> String {
     // The number of atoms is bounded by the longest content, far below what a usize holds.
     atom.repeat(usize::try_from(atoms).unwrap_or(usize::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use super::{Prompt, PromptSizer, SizingError, search};
+    use crate::workload::Tokenizer;
+
+    fn sizer(folder: &str, atom: &str) -> Result<PromptSizer, SizingError> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/tokenizers").join(folder);
+        PromptSizer::new(Arc::new(Tokenizer::load(&folder).unwrap()), atom)
+    }
+
+    fn sentence<T: std::fmt::Debug>(result: Result<T, SizingError>) -> String {
+        result.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_prompt_has_exactly_the_tokens_asked_for_by_a_count_of_its_own() {
+        for folder in ["tiny", "begins-twice", "trims", "named-templates"] {
+            let sizer = sizer(folder, "a ").unwrap();
+            for target in [11, 12, 64, 512, 4096] {
+                let prompt = sizer.build(target).unwrap();
+                assert_eq!(prompt.tokens, target);
+                assert_eq!(sizer.tokenizer.count(&prompt.content).unwrap(), target);
+                assert_eq!(prompt.content, "a ".repeat(prompt.atoms as usize));
+            }
+        }
+    }
+
+    #[test]
+    fn a_shorter_prompt_is_the_beginning_of_a_longer_one() {
+        let sizer = sizer("tiny", "a ").unwrap();
+        let [short, long] = [100, 1000].map(|target| sizer.build(target).unwrap().content);
+        assert!(long.starts_with(&short));
+    }
+
+    #[test]
+    fn the_overhead_itself_is_the_empty_message() {
+        let sizer = sizer("tiny", "a ").unwrap();
+        assert_eq!(sizer.build(sizer.overhead()).unwrap(), Prompt { content: String::new(), tokens: 9, atoms: 0 });
+    }
+
+    #[test]
+    fn a_target_below_the_overhead_is_refused_with_the_shortest_that_works() {
+        let expected = "--pp 4 is below the 9 tokens that the chat template adds to an empty message; ask for";
+        assert_eq!(sentence(sizer("tiny", "a ").unwrap().build(4)), format!("{expected} 11 or more"));
+        assert_eq!(sentence(sizer("trims", "a ").unwrap().build(4)), format!("{expected} 10 or more"));
+    }
+
+    #[test]
+    fn a_target_that_the_atom_jumps_over_is_refused_with_a_length_and_an_atom_that_work() {
+        let tiny = sizer("tiny", "a ").unwrap();
+        assert_eq!(
+            sentence(tiny.build(10)),
+            "the atom \"a \" cannot make exactly 10 tokens with this tokenizer: 1 atom gives 11; try --pp 11 or --atom ' a'"
+        );
+        assert_eq!(sizer("tiny", " a").unwrap().build(10).unwrap().tokens, 10);
+        // Seven tokens each, and so the others are needed to fill the gap.
+        assert_eq!(
+            sentence(sizer("tiny", "\u{1f600}\n").unwrap().build(30)),
+            "the atom \"😀\\n\" cannot make exactly 30 tokens with this tokenizer: 5 atoms give 34; try --pp 34 or --atom \
+             ' a'"
+        );
+    }
+
+    #[test]
+    fn an_atom_that_adds_nothing_is_refused_before_anything_is_divided_by_it() {
+        for atom in [" ", "\n"] {
+            assert_eq!(
+                sentence(sizer("trims", atom)),
+                format!(
+                    "the atom {atom:?} adds no tokens: repeated 600 times it gives the same 9 tokens as an empty message, \
+                     because the chat template trims it or the tokenizer drops it; try --atom 'a '"
+                )
+            );
+        }
+        assert_eq!(
+            sentence(sizer("tiny", "")),
+            "the atom is empty, so no number of them makes a prompt; try --atom 'a '"
+        );
+    }
+
+    #[test]
+    fn a_length_that_no_memory_holds_is_refused_and_not_tried() {
+        for target in [1 << 40, u64::MAX] {
+            assert_eq!(
+                sentence(sizer("tiny", "a ").unwrap().build(target)),
+                format!("--pp {target} would need more than 32 MiB of the atom \"a \"; ask for fewer tokens")
+            );
+        }
+    }
+
+    #[test]
+    fn the_answer_is_that_of_plain_halving() {
+        for atom in ["a ", " a", "0 ", "hello world, ", "ab", "你好", "\n", " "] {
+            let sizer = sizer("tiny", atom).unwrap();
+            for target in (sizer.overhead()..200).step_by(7).chain([777, 1500]) {
+                let mut count = |atoms| super::count(&sizer.tokenizer, atom, atoms);
+                let halved = search::bisection(target, sizer.anchors.estimate(target), &mut count).unwrap();
+                match sizer.build(target) {
+                    Ok(prompt) => assert_eq!((prompt.atoms, prompt.tokens), (halved.atoms, halved.tokens)),
+                    Err(SizingError::Overshoot { atoms, tokens, .. }) => {
+                        assert_eq!((atoms, tokens), (halved.atoms, halved.tokens));
+                    }
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        }
+    }
 }

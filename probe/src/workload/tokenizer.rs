@@ -31,7 +31,7 @@ pub enum TokenizerError {
     /// A vocabulary in a format that this build does not read.
     #[error(
         "{} has no tokenizer.json but {file}, {format}, which is not supported yet; convert it with: python -c \
-         \"from transformers import AutoTokenizer as T; d = '{}'; T.from_pretrained(d).save_pretrained(d)\"",
+         \"from transformers import AutoTokenizer as T; d = '{}'; T.from_pretrained(d, trust_remote_code=True).save_pretrained(d)\"",
         folder.display(), folder.display()
     )]
     OtherFormat {
@@ -227,7 +227,21 @@ fn hex_of_sha256(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Tokenizer;
+    use std::path::{Path, PathBuf};
+
+    use super::{LocalTime, Tokenizer, TokenizerFiles};
+
+    fn fixture(name: &str) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/tokenizers").join(name)
+    }
+
+    fn load(name: &str) -> Tokenizer {
+        Tokenizer::load(&fixture(name)).unwrap()
+    }
+
+    fn counts(tokenizer: &Tokenizer) -> [u64; 5] {
+        [0, 1, 2, 3, 100].map(|atoms| tokenizer.count(&"a ".repeat(atoms)).unwrap())
+    }
 
     #[test]
     fn the_built_in_tokenizer_counts_its_template_and_one_token_per_atom() {
@@ -237,7 +251,85 @@ mod tests {
         // begin, turn, user, line break, end, line break, turn, assistant, line break
         assert_eq!(tokenizer.overhead(), 9);
         // One for each atom and one for the space at the end.
-        let counts = [1, 2, 3, 50].map(|atoms| tokenizer.count(&"a ".repeat(atoms)).unwrap());
-        assert_eq!(counts, [11, 12, 13, 60]);
+        assert_eq!(counts(&tokenizer), [9, 11, 12, 13, 110]);
+    }
+
+    /// Its post-processor would add a second begin token, its truncation would cut at 16, its padding fill up to 64.
+    #[test]
+    fn a_count_is_free_of_post_processor_truncation_and_padding() {
+        let tokenizer = load("begins-twice");
+        assert_eq!(counts(&tokenizer), counts(&load("tiny")));
+        let begin = tokenizer.ids("").unwrap()[0];
+        assert_eq!(tokenizer.ids("a ").unwrap().iter().filter(|id| **id == begin).count(), 1);
+    }
+
+    #[test]
+    fn the_template_file_beats_the_configuration_and_may_trim() {
+        let tokenizer = load("trims");
+        assert_eq!(counts(&tokenizer), [9, 10, 11, 12, 109]);
+        assert_eq!(tokenizer.identity("--tokenizer", "a ").template_source, "chat_template.jinja");
+    }
+
+    #[test]
+    fn of_several_named_templates_the_default_one_is_taken_and_an_absent_begin_token_prints_nothing() {
+        let tokenizer = load("named-templates");
+        assert_eq!(tokenizer.render("x").unwrap(), "<|turn|>user\nx<|end|>\n<|turn|>assistant\n");
+        assert_eq!(tokenizer.overhead(), 8);
+    }
+
+    #[test]
+    fn a_special_token_in_the_content_is_one_token_as_in_python() {
+        let tokenizer = load("tiny");
+        assert_eq!(tokenizer.count("<|turn|>").unwrap(), tokenizer.overhead() + 1);
+    }
+
+    #[test]
+    fn a_model_without_a_template_says_where_one_was_looked_for() {
+        let error = Tokenizer::load(&fixture("no-template")).unwrap_err().to_string();
+        assert!(
+            error.contains("no-template has no chat template (looked for chat_template.jinja and for chat_template in"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn named_templates_without_a_default_are_listed() {
+        let mut files = TokenizerFiles::built_in().unwrap();
+        let named = serde_json::json!([{"name": "rag", "template": ""}, {"name": "tool_use", "template": ""}]);
+        files.configuration = Some(serde_json::json!({ "chat_template": named }));
+        assert_eq!(
+            Tokenizer::from_files(files, LocalTime::now()).unwrap_err().to_string(),
+            "the chat templates in tiny are named rag, tool_use, and none is named default"
+        );
+    }
+
+    #[test]
+    fn a_broken_vocabulary_is_named_with_line_and_column() {
+        for (content, expected) in [
+            (
+                "{\n \"model\": }",
+                "tiny/tokenizer.json is not valid JSON: expected value at line 2 column 11; fetch it again",
+            ),
+            (
+                "{\"model\":",
+                "tiny/tokenizer.json is not valid JSON: EOF while parsing a value at line 1 column 9; fetch it again",
+            ),
+            ("{\"version\": \"1.0\"}", "tiny/tokenizer.json is not a tokenizer that this build understands: "),
+        ] {
+            let mut files = TokenizerFiles::built_in().unwrap();
+            files.tokenizer = content.as_bytes().to_vec();
+            let error = Tokenizer::from_files(files, LocalTime::now()).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_identity_names_the_folder_and_never_its_path() {
+        let identity = load("tiny").identity("exo models", "a ");
+        assert_eq!((identity.name.as_str(), identity.source.as_str()), ("tiny", "exo models"));
+        assert_eq!(identity.template_source, "tokenizer_config.json");
+        assert_eq!(identity.template_overhead_tokens, 9);
+        assert_eq!(identity.sha256.len(), 64);
+        assert_ne!(identity.sha256, identity.template_sha256);
     }
 }

@@ -1,8 +1,8 @@
 //! The search for a number of atoms, on any function from atoms to tokens.
 //!
-//! exo's bench halves an interval, 13 to 24 counts a prompt, each of up to twice the text that is needed. The guided search interpolates
-//! instead, about two counts, and ends only at two neighbours of which one is counted below the target and one is not:
-//! for a function that never falls that is the very number that halving gives.
+//! exo's bench halves an interval: 13 to 24 counts a prompt, many of them of more text than is needed. The guided search
+//! interpolates, mostly two counts, and ends only at two neighbours of which one is counted below the target and one is
+//! not: for a function that never falls that is the very number that halving gives.
 
 /// A number of atoms and the tokens that were counted for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl Counts {
     }
 }
 
-/// The smallest number of atoms that reaches the target; `None` when `most` atoms do not.
+/// The smallest number of atoms that reaches the target; `None` when it would be more than `most`.
 pub(super) fn guided<E>(
     target: u64,
     anchors: &Counts,
@@ -78,8 +78,10 @@ pub(super) fn guided<E>(
         let atoms = match enough {
             Some(enough) if enough.atoms - below.atoms <= 1 => return Ok(Some(enough)),
             Some(enough) => between(target, below, enough, step),
-            None if below.atoms >= most => return Ok(None),
-            None => beyond(target, below, anchors, step).min(most),
+            None => match beyond(target, below, anchors, most, step) {
+                Some(atoms) => atoms,
+                None => return Ok(None),
+            },
         };
         let counted = Reached { atoms, tokens: count(atoms)? };
         if counted.tokens >= target {
@@ -105,13 +107,15 @@ fn between(target: u64, below: Reached, enough: Reached, step: u32) -> u64 {
     below.atoms + ahead.clamp(1, width - 1)
 }
 
-/// Where to count next when nothing has reached the target; more atoms than `below`.
-fn beyond(target: u64, below: Reached, anchors: &Counts, step: u32) -> u64 {
-    let doubled = below.atoms.saturating_mul(2).saturating_add(SAMPLE);
-    match anchors.atoms_for(target - below.tokens) {
+/// Where to count next when nothing has reached the target; more atoms than `below`. `None` when that would be more than
+/// `most`, and so without counting a text of that size first.
+fn beyond(target: u64, below: Reached, anchors: &Counts, most: u64, step: u32) -> Option<u64> {
+    let doubled = below.atoms.saturating_mul(2).saturating_add(SAMPLE).min(most);
+    let atoms = match anchors.atoms_for(target - below.tokens) {
         Some(ahead) if step < GUIDED_STEPS => below.atoms.saturating_add(ahead.max(1)),
         _ => doubled,
-    }
+    };
+    (below.atoms < atoms && atoms <= most).then_some(atoms)
 }
 
 /// `part / whole * size`, rounded up; `None` when the whole is 0, saturated when too large.
@@ -133,4 +137,94 @@ pub(super) fn bisection<E>(target: u64, most: u64, mut count: impl FnMut(u64) ->
         }
     }
     Ok(Reached { atoms: low, tokens: count(low)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use proptest::prelude::*;
+
+    use super::{Counts, Reached, bisection, guided};
+
+    /// Both searches on the same function: what they found, and how many counts the guided one took after the anchors.
+    fn both(target: u64, most: u64, tokens: impl Fn(u64) -> u64) -> (Option<Reached>, Reached, u32) {
+        let count = |atoms| Ok::<_, Infallible>(tokens(atoms));
+        let Ok(anchors) = Counts::take(count);
+        let mut taken = 0;
+        let Ok(found) = guided(target, &anchors, most, |atoms| {
+            taken += 1;
+            count(atoms)
+        });
+        let Ok(halved) = bisection(target, most, count);
+        (found, halved, taken)
+    }
+
+    #[test]
+    fn an_atom_of_one_token_takes_two_counts_whatever_the_length() {
+        for target in [1_000, 32_768, 1_048_576] {
+            // The template's 8 tokens, one for each atom and one for the last space.
+            let (found, halved, taken) = both(target, 1 << 24, |atoms| if atoms == 0 { 8 } else { 9 + atoms });
+            assert_eq!(found, Some(Reached { atoms: target - 9, tokens: target }));
+            assert_eq!(found, Some(halved));
+            assert_eq!(taken, 2);
+        }
+    }
+
+    #[test]
+    fn what_no_text_reaches_is_told_and_not_searched_for_ever() {
+        let (found, _, taken) = both(5_000, 1 << 28, |atoms| 8 + atoms.min(1_000));
+        assert_eq!(found, None);
+        assert!(taken < 40, "{taken}");
+        let (found, ..) = both(u64::MAX, 1 << 28, |atoms| 8 + atoms);
+        assert_eq!(found, None);
+    }
+
+    #[test]
+    fn an_atom_that_vanishes_after_the_first_divides_by_nothing() {
+        let Ok(anchors) = Counts::take(|_| Ok::<_, Infallible>(8));
+        assert_eq!(anchors.estimate(u64::MAX), 1_300);
+    }
+
+    proptest! {
+        /// Steps of any height and length, rising: kinks, plateaus and jumps.
+        #[test]
+        fn the_guided_search_ends_where_halving_does(
+            steps in prop::collection::vec((1_u64..400, 0_u64..9), 1..60),
+            overhead in 0_u64..100,
+            target in 0_u64..20_000,
+        ) {
+            let length: u64 = steps.iter().map(|(length, _)| length).sum();
+            let tokens = |atoms: u64| {
+                let round: u64 = steps.iter().map(|(length, slope)| length * slope).sum();
+                let mut sum = overhead + atoms / length * round;
+                let mut left = atoms % length;
+                for (length, slope) in &steps {
+                    sum += left.min(*length) * slope;
+                    left = left.saturating_sub(*length);
+                }
+                sum
+            };
+            let (found, halved, taken) = both(target, 1 << 20, tokens);
+            prop_assert!(taken < 64);
+            match found {
+                Some(found) => prop_assert_eq!(found, halved),
+                None => prop_assert!(halved.tokens < target),
+            }
+        }
+
+        /// Where a count can fall again, the neighbours still are what they are said to be.
+        #[test]
+        fn on_a_function_that_falls_the_answer_still_has_a_neighbour_below(
+            wobble in prop::collection::vec(0_u64..6, 7),
+            target in 10_u64..5_000,
+        ) {
+            let tokens = |atoms: u64| 8 + atoms + wobble[(atoms % 7) as usize];
+            let (found, ..) = both(target, 1 << 20, tokens);
+            let found = found.unwrap();
+            prop_assert_eq!(found.tokens, tokens(found.atoms));
+            prop_assert!(found.tokens >= target);
+            prop_assert!(found.atoms == 0 || tokens(found.atoms - 1) < target);
+        }
+    }
 }

@@ -13,14 +13,11 @@ use super::json;
 pub(super) struct Raised(pub(super) String);
 
 /// An environment without templates.
-pub(super) fn environment(moment: DateTime) -> Environment<'static> {
+pub(super) fn environment(moment: DateTime) -> Result<Environment<'static>, Error> {
     let mut environment = Environment::new();
     let mut syntax = SyntaxConfig::builder();
     syntax.trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(false);
-    // Building fails on clashing delimiters only, and none is set here.
-    if let Ok(syntax) = syntax.build() {
-        environment.set_syntax(syntax);
-    }
+    environment.set_syntax(syntax.build()?);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
     environment.add_filter("tojson", json::to_json);
@@ -35,5 +32,5 @@ pub(super) fn environment(moment: DateTime) -> Environment<'static> {
     // For minijinja none is iterable, for Python it is not: templates ask `tools is iterable and tools | length > 0`.
     environment
         .add_test("iterable", |value: Value| !value.is_none() && (value.is_undefined() || value.try_iter().is_ok()));
-    environment
+    Ok(environment)
 }

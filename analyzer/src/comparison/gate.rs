@@ -1,0 +1,49 @@
+//! What must not be set side by side, whatever the numbers say.
+
+use crate::energy::SAMPLES_TO_COMPARE;
+use crate::frame;
+use crate::metric::Metric;
+use crate::statistics::spread::mean;
+use crate::summary::{CacheState, MeasuredCell};
+
+/// Why the two sides of a metric are not comparable, a sentence each; empty where they are.
+pub(super) fn objections(metric: Metric, base: &MeasuredCell, new: &MeasuredCell) -> Vec<String> {
+    let mut objections = Vec::new();
+    match (metric, base.key().cache) {
+        (Metric::PrefillTps, CacheState::Exact) => {
+            objections.push("the prompts came from the prefix cache: the rate is a copy of an earlier one".to_owned());
+        }
+        (Metric::PrefillTps, CacheState::Partial) => objections.push(
+            "an unknown part of the prompts came from the prefix cache: the two rates cover different work".to_owned(),
+        ),
+        _ => {}
+    }
+    let tokens = |cell: &MeasuredCell, name: &str| {
+        let counts: Vec<f64> =
+            cell.cell.batches.iter().flat_map(|batch| batch.column(name).iter().flatten().copied()).collect();
+        mean(&counts)
+    };
+    if let (Some(a), Some(b)) = (tokens(base, frame::PROMPT_TOKENS), tokens(new, frame::PROMPT_TOKENS))
+        // exo's two engines count the same prompt as N and N + 1.
+        && (a - b).abs() > 1.0
+        && metric != Metric::GenerationTps
+    {
+        objections.push(format!("the server counted {a:.0} prompt tokens in the base and {b:.0} in the new file"));
+    }
+    if let (Some(a), Some(b)) = (tokens(base, frame::GENERATION_TOKENS), tokens(new, frame::GENERATION_TOKENS))
+        && (a - b).abs() > 0.5
+        && !matches!(metric, Metric::PrefillTps | Metric::Ttft)
+    {
+        objections.push(format!("the server generated {a:.0} tokens in the base and {b:.0} in the new file"));
+    }
+    if matches!(metric, Metric::EnergyClient | Metric::PowerClient) {
+        for (side, cell) in [("base", base), ("new file", new)] {
+            if cell.power_samples.is_some_and(|samples| samples < SAMPLES_TO_COMPARE) {
+                objections.push(format!(
+                    "the windows of the {side} are too short: fewer than {SAMPLES_TO_COMPARE} power samples inside"
+                ));
+            }
+        }
+    }
+    objections
+}

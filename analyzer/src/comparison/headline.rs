@@ -1,0 +1,130 @@
+//! The first glance, one sentence in words.
+
+use super::{CellComparison, MetricComparison, Options, Verdict};
+use crate::metric::Metric;
+use crate::statistics::difference;
+use crate::statistics::spread::mean;
+use crate::units;
+
+/// The sentence over all cells: what got worse, what got better, what was not decided, what is the same.
+pub(super) fn headline(cells: &[CellComparison], options: &Options) -> String {
+    if !cells.iter().any(|cell| cell.metrics.iter().any(|metric| metric.base.is_some() && metric.new.is_some())) {
+        return "The two files have no cell in common: they measured different models, placements or lengths."
+            .to_owned();
+    }
+    let mut parts: Vec<(Order, String)> = Metric::ALL
+        .into_iter()
+        .filter(|metric| metric.definition().primary)
+        .flat_map(|metric| parts_of(metric, cells, options.delta(metric)))
+        .collect();
+    // Stable: within the same gravity the catalogue's order stays.
+    parts.sort_by_key(|(order, _)| *order);
+    let sentence = parts.into_iter().map(|(_, words)| words).collect::<Vec<_>>().join("; ");
+    let mut letters = sentence.chars();
+    match letters.next() {
+        Some(first) => format!("{}{}.", first.to_uppercase(), letters.as_str()),
+        None => "No number of the two files can be set side by side; the warnings say why.".to_owned(),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Order {
+    Regressed,
+    Improved,
+    Undecided,
+    Same,
+}
+
+fn parts_of(metric: Metric, cells: &[CellComparison], delta_percent: f64) -> Vec<(Order, String)> {
+    let name = metric.definition().name;
+    let found: Vec<&MetricComparison> = cells
+        .iter()
+        .flat_map(|cell| &cell.metrics)
+        .filter(|row| row.metric == metric && !matches!(row.verdict, None | Some(Verdict::NotComparable)))
+        .collect();
+    let with = |verdict: Verdict| -> Vec<&MetricComparison> {
+        found.iter().copied().filter(|row| row.verdict == Some(verdict)).collect()
+    };
+    let total = found.len();
+    let in_cells = |count: usize| match (count, total) {
+        (1, 1) => "in the one cell".to_owned(),
+        _ if count == total => format!("in all {total} cells"),
+        _ => format!("in {count} of {total} cells"),
+    };
+    let mut parts = Vec::new();
+    for (verdict, order) in [(Verdict::Regressed, Order::Regressed), (Verdict::Improved, Order::Improved)] {
+        let changed = with(verdict);
+        if let Some((log_change, size)) = size(&changed) {
+            let words = match (metric, log_change > 0.0) {
+                (Metric::PrefillTps | Metric::GenerationTps, true) => format!("new is {size} faster at {name}"),
+                (Metric::PrefillTps | Metric::GenerationTps, false) => format!("new is {size} slower at {name}"),
+                (Metric::Ttft, true) => format!("{name} is {size} longer"),
+                (Metric::Ttft, false) => format!("{name} is {size} shorter"),
+                (_, true) => format!("{name} is {size} higher"),
+                (_, false) => format!("{name} is {size} lower"),
+            };
+            parts.push((order, format!("{words} {}{}", interval(&changed), in_cells(changed.len()))));
+        }
+    }
+    let undecided = with(Verdict::Undecided);
+    if !undecided.is_empty() {
+        let coarsest = undecided.iter().filter_map(|row| row.resolves_percent).reduce(f64::max);
+        let why = coarsest.map_or_else(
+            || "too few repeats to tell".to_owned(),
+            |percent| format!("this pair resolves {} or more", units::percent(percent)),
+        );
+        parts.push((
+            Order::Undecided,
+            format!("no difference detected in {name} {} ({why})", in_cells(undecided.len())),
+        ));
+    }
+    let same = with(Verdict::Same).len();
+    if same > 0 {
+        parts.push((Order::Same, format!("{name} is the same within {delta_percent} % {}", in_cells(same))));
+    }
+    parts
+}
+
+/// The mean change of the cells on the log scale, and its size in words. None for no cell.
+fn size(changed: &[&MetricComparison]) -> Option<(f64, String)> {
+    let logs: Vec<f64> = changed.iter().filter_map(|row| row.change_percent).map(difference::log_difference).collect();
+    let log_change = mean(&logs)?;
+    Some((log_change, units::percent(difference::percent(log_change).abs())))
+}
+
+/// "(95 % interval 4.9 to 7.2 %) " for one cell; for several, from the smallest edge to the largest.
+fn interval(changed: &[&MetricComparison]) -> String {
+    let edges: Vec<f64> = changed.iter().filter_map(|row| row.interval_percent).flatten().map(f64::abs).collect();
+    let (Some(low), Some(high)) = (edges.iter().copied().reduce(f64::min), edges.iter().copied().reduce(f64::max))
+    else {
+        return String::new();
+    };
+    let noun = if changed.len() == 1 { "95 % interval" } else { "95 % intervals within" };
+    format!("({noun} {} to {}) ", units::fixed(low, 1), units::percent(high))
+}
+
+impl Verdict {
+    /// The word: "regressed".
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Improved => "improved",
+            Self::Regressed => "regressed",
+            Self::Same => "same",
+            Self::Undecided => "undecided",
+            Self::NotComparable => "not comparable",
+        }
+    }
+
+    /// The sign that goes with the word.
+    #[must_use]
+    pub const fn sign(self) -> char {
+        match self {
+            Self::Improved => '▲',
+            Self::Regressed => '▼',
+            Self::Same => '=',
+            Self::Undecided => '~',
+            Self::NotComparable => '⌀',
+        }
+    }
+}

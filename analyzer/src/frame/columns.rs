@@ -1,0 +1,67 @@
+//! Every column of the frame, spelt once.
+
+/// Index of the row in `runs`.
+pub(crate) const ROW: &str = "row";
+/// Index of the batch, in the order of first appearance.
+pub(crate) const BATCH: &str = "batch";
+
+/// Model id in full.
+pub(crate) const MODEL: &str = "model_id";
+/// "pipeline", "tensor".
+pub(crate) const SHARDING: &str = "sharding";
+/// "ring", "jaccl".
+pub(crate) const INSTANCE_META: &str = "instance_meta";
+/// Nodes with shards.
+pub(crate) const NODES: &str = "nodes";
+/// Prompt tokens.
+pub(crate) const PP: &str = "pp_tokens";
+/// Tokens to generate.
+pub(crate) const TG: &str = "tg";
+/// Requests started together.
+pub(crate) const CONCURRENCY: &str = "concurrency";
+/// Cache state of the request, then of its batch, as a number.
+pub(crate) const CACHE: &str = "cache";
+/// Whether the answer was streamed.
+pub(crate) const STREAMED: &str = "streamed";
+
+/// Number of the session, in the order of first appearance.
+pub(crate) const SESSION: &str = "session";
+/// Repeat, from 0.
+pub(crate) const REPEAT: &str = "repeat_index";
+/// How many earlier rows of the same batch key hold the same place in it: above 0 where a list named a length twice.
+pub(crate) const OCCURRENCE: &str = "occurrence";
+
+/// Prefill rate as written, tok/s.
+pub(crate) const PROMPT_TPS: &str = "prompt_tps";
+/// Decode rate as written, tok/s.
+pub(crate) const GENERATION_TPS: &str = "generation_tps";
+/// Prompt tokens by the server.
+pub(crate) const PROMPT_TOKENS: &str = "prompt_tokens";
+/// Generated tokens by the server.
+pub(crate) const GENERATION_TOKENS: &str = "generation_tokens";
+/// Peak memory as written, bytes.
+pub(crate) const PEAK: &str = "peak_memory_bytes";
+/// Elapsed time as written, s.
+pub(crate) const ELAPSED: &str = "elapsed_s";
+/// First token minus sent, s.
+pub(crate) const TTFT: &str = "ttft_s";
+/// Sent, s since the start of the run.
+pub(crate) const SENT: &str = "sent_s";
+/// Done, s since the start of the run.
+pub(crate) const DONE: &str = "done_s";
+/// The server's energy, J; null without a power source.
+pub(crate) const SERVER_ENERGY: &str = "server_energy_j";
+
+/// What the requests of a cell share, but for the cache: exo's console prints a line per such group.
+pub(crate) const GROUP_KEY: [&str; 8] = [MODEL, SHARDING, INSTANCE_META, NODES, PP, TG, CONCURRENCY, STREAMED];
+
+/// What the requests of a cell share.
+pub(crate) const CELL_KEY: [&str; 9] = [MODEL, SHARDING, INSTANCE_META, NODES, PP, TG, CONCURRENCY, STREAMED, CACHE];
+
+/// What the requests of one batch share beyond [`GROUP_KEY`].
+pub(crate) const BATCH_KEY: [&str; 11] =
+    [MODEL, SHARDING, INSTANCE_META, NODES, PP, TG, CONCURRENCY, STREAMED, SESSION, REPEAT, OCCURRENCE];
+
+/// The columns of numbers that are handed out per batch.
+pub(crate) const VALUES: [&str; 10] =
+    [PROMPT_TPS, GENERATION_TPS, PROMPT_TOKENS, GENERATION_TOKENS, PEAK, ELAPSED, TTFT, SENT, DONE, SERVER_ENERGY];

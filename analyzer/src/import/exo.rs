@@ -1,0 +1,116 @@
+//! exo's own result files: which of its bench's versions wrote one, and what that means for the numbers.
+//!
+//! exo writes no version. The dates are those of the commits that changed the shape; a file that could come from several
+//! versions is named by all of them.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::record::ResultFile;
+
+/// What a document starts with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Top {
+    /// A bare list of rows.
+    List,
+    /// An object with `runs`.
+    Object,
+}
+
+/// The version in words, and its caveats.
+pub(super) struct Found {
+    pub(super) format: String,
+    pub(super) notices: Vec<String>,
+}
+
+const POLLUTED: &str = "exo before 2026-03-24 gave the decode rate of the whole batch as each request's rate at concurrency \
+    above 1, and could carry it over to later requests; the file does not tell on which side of that day it was written";
+const ELAPSED: &str = "before 2026-04-05 exo took the elapsed time of concurrent requests per thread, without a common \
+    start; since then from the common start; the file does not tell which";
+
+/// Recognises the version of exo's bench by what the rows hold.
+pub(super) fn describe(rows: &Value, top: Top) -> Found {
+    let rows = rows.as_array().map_or(&[][..], Vec::as_slice);
+    let any = |pointer: &str| rows.iter().any(|row| row.pointer(pointer).is_some());
+    let concurrent = rows.iter().any(|row| row.get("concurrency").and_then(Value::as_u64).is_some_and(|c| c > 1));
+    let reused = rows.iter().any(|row| row.get("placement_sharding").is_some_and(|label| label == "reused"));
+    let streamed = any("/stats/peak_memory_usage/in_bytes");
+    let mut notices = Vec::new();
+    let when = match top {
+        Top::List if any("/concurrency") => {
+            if concurrent {
+                notices.push(POLLUTED.to_owned());
+                notices.push(ELAPSED.to_owned());
+            }
+            "2026-03-09 to 2026-03-29, bare list"
+        }
+        Top::List if any("/download_duration_s") => "2026-02-20 to 2026-03-08, bare list",
+        Top::List => "2026-01-06 to 2026-03-08, bare list",
+        Top::Object if any("/power_usage") => "2026-05-28 or later",
+        Top::Object if streamed || reused => "2026-04-27 to 2026-05-27",
+        Top::Object if any("/stats/prefix_cache_hit") => "2026-04-14 to 2026-05-27",
+        Top::Object if rows.is_empty() => "2026-03-30 or later",
+        Top::Object => {
+            if concurrent {
+                notices.push(ELAPSED.to_owned());
+            }
+            "2026-03-30 to 2026-04-13"
+        }
+    };
+    Found { format: format!("exo ({when})"), notices }
+}
+
+/// What is strange in the rows and does no harm when one knows it.
+pub(super) fn oddities(file: &ResultFile) -> Vec<String> {
+    let mut notices = Vec::new();
+    if file.runs.is_empty() {
+        notices.push("there is no valid request in it".to_owned());
+    }
+    let negative = file.runs.iter().filter(|run| run.elapsed_s < 0.0).count();
+    if negative > 0 {
+        notices.push(format!("{negative} of {} rows have a negative elapsed time, which is left out", file.runs.len()));
+    }
+    let without = file.runs.iter().filter(|run| run.stats.is_none()).count();
+    if without > 0 {
+        notices.push(format!("{without} of {} rows carry no statistics of the server", file.runs.len()));
+    }
+    let zero = file.runs.iter().filter_map(|run| run.stats.as_ref()).filter(|stats| {
+        stats.generation_tps.is_some_and(|rate| rate <= 0.0) && stats.generation_tokens.is_none_or(|tokens| tokens > 1)
+    });
+    let zero = zero.count();
+    if zero > 0 {
+        notices.push(format!(
+            "{zero} of {} rows have a decode rate of 0, as a failed stream leaves behind; they are left out of the rates",
+            file.runs.len()
+        ));
+    }
+    // exo's server may count one token more than its client (the sequential engine); anything else is a different prompt.
+    let mut off: BTreeMap<(u64, u64), usize> = BTreeMap::new();
+    for run in &file.runs {
+        if let (Some(client), Some(server)) = (run.pp_tokens, run.stats.as_ref().and_then(|stats| stats.prompt_tokens))
+            && client != server
+        {
+            *off.entry((client, server)).or_default() += 1;
+        }
+    }
+    for ((client, server), count) in off {
+        notices.push(format!("{count} rows with {client} prompt tokens by the client count {server} by the server"));
+    }
+    if let Some(count) = repeated_rows(file) {
+        notices.push(format!("{count} rows repeat another row digit for digit; they are counted as they stand"));
+    }
+    notices
+}
+
+fn repeated_rows(file: &ResultFile) -> Option<usize> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for run in &file.runs {
+        // A row that was read can be written; should it not, it is no duplicate.
+        if let Ok(text) = serde_json::to_string(run) {
+            *seen.entry(text).or_default() += 1;
+        }
+    }
+    let repeated: usize = seen.values().map(|count| count - 1).sum();
+    (repeated > 0).then_some(repeated)
+}

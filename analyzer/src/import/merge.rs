@@ -1,0 +1,77 @@
+//! Several documents of one file → one result file.
+
+use crate::record::ResultFile;
+
+/// Puts documents one behind the other. Sessions are numbered on, so that rows and power samples of one document are never
+/// mixed with those of another. The first document's account of cluster and provenance stands for all; where another
+/// differs, a notice says so.
+pub(super) fn merge(files: Vec<ResultFile>) -> (ResultFile, Vec<String>) {
+    let count = files.len();
+    let mut notices = Vec::new();
+    let mut files = files.into_iter();
+    let Some(mut whole) = files.next() else {
+        return (ResultFile::default(), notices);
+    };
+    if count == 1 {
+        return (whole, notices);
+    }
+    notices
+        .push(format!("the file holds {count} documents one after the other; each is taken as a session of its own"));
+    let mut sessions = sessions_of(&whole);
+    let mut other_cluster = false;
+    let mut other_target = false;
+    for mut file in files {
+        let next = sessions + sessions_of(&file);
+        renumber(&mut file, sessions);
+        sessions = next;
+        other_cluster |= match (&whole.cluster, &file.cluster) {
+            (Some(first), Some(other)) => first.node_identities != other.node_identities,
+            _ => false,
+        };
+        match (&mut whole.exoscope, file.exoscope) {
+            (Some(first), Some(other)) => {
+                other_target |= first.target != other.target || first.method != other.method;
+                first.simulated |= other.simulated;
+                first.sessions = sessions;
+                first.incomplete = first.incomplete.take().or(other.incomplete);
+                first.notices.extend(other.notices);
+            }
+            (slot @ None, other) => *slot = other,
+            (Some(_), None) => {}
+        }
+        whole.runs.append(&mut file.runs);
+        whole.failures.append(&mut file.failures);
+        whole.metric_series.append(&mut file.metric_series);
+        whole.cluster = whole.cluster.take().or(file.cluster);
+        whole.system_metrics = whole.system_metrics.take().or(file.system_metrics);
+        for (key, value) in file.unknown {
+            whole.unknown.entry(key).or_insert(value);
+        }
+    }
+    if other_cluster {
+        notices.push("the documents name different nodes; the facts shown are those of the first".to_owned());
+    }
+    if other_target {
+        notices.push("the documents differ in target or method; the facts shown are those of the first".to_owned());
+    }
+    (whole, notices)
+}
+
+fn sessions_of(file: &ResultFile) -> u32 {
+    let in_rows = file.runs.iter().filter_map(|run| run.exoscope.as_ref()).map(|detail| detail.session);
+    let in_failures = file.failures.iter().map(|failure| failure.session);
+    let in_series = file.metric_series.iter().map(|series| series.session);
+    in_rows.chain(in_failures).chain(in_series).max().map_or(1, |last| last.saturating_add(1))
+}
+
+fn renumber(file: &mut ResultFile, by: u32) {
+    for detail in file.runs.iter_mut().filter_map(|run| run.exoscope.as_mut()) {
+        detail.session = detail.session.saturating_add(by);
+    }
+    for failure in &mut file.failures {
+        failure.session = failure.session.saturating_add(by);
+    }
+    for series in &mut file.metric_series {
+        series.session = series.session.saturating_add(by);
+    }
+}

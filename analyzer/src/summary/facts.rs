@@ -1,0 +1,205 @@
+//! What was measured and how, in reading order. Keys are stable: a comparison lists the facts that differ.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::Fact;
+use crate::import::Loaded;
+use crate::record::{Method, Pauses, Provenance, ResultFile, TokenizerIdentity};
+use crate::units;
+
+/// The facts of a file, in reading order.
+pub(crate) fn facts(loaded: &Loaded) -> Vec<Fact> {
+    let file = &loaded.file;
+    let mut facts = Facts(Vec::new());
+    let provenance = file.exoscope.as_ref();
+    target(&mut facts, file, provenance);
+    cluster(&mut facts, file);
+    if let Some(tokenizer) = provenance.and_then(|provenance| provenance.tokenizer.as_ref()) {
+        tokenizer_facts(&mut facts, tokenizer);
+    }
+    if let Some(provenance) = provenance {
+        method(&mut facts, &provenance.method);
+        facts.add("sessions", "Sessions", provenance.sessions.to_string());
+        facts.add("tool", "Tool", format!("{} {}", provenance.tool.name, provenance.tool.version));
+        facts.add("host", "Probe's host", format!("{} {}", provenance.host.os, provenance.host.arch));
+        facts.add("address", "Address", provenance.target.address.clone());
+        facts.add("started", "Started", provenance.started_at.clone());
+        facts.add_known("ended", "Ended", provenance.ended_at.clone());
+        facts.add("command", "Command", command(&provenance.command));
+    }
+    facts.0
+}
+
+struct Facts(Vec<Fact>);
+
+impl Facts {
+    fn add(&mut self, key: &str, name: &str, value: String) {
+        if !value.is_empty() {
+            self.0.push(Fact { key: key.to_owned(), name: name.to_owned(), value });
+        }
+    }
+
+    fn add_known(&mut self, key: &str, name: &str, value: Option<String>) {
+        if let Some(value) = value {
+            self.add(key, name, value);
+        }
+    }
+}
+
+fn target(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>) {
+    // Every shape without provenance that is imported was written by exo's bench.
+    facts.add("engine", "Engine", provenance.map_or_else(|| "exo".to_owned(), |p| p.target.engine.clone()));
+    facts.add_known("engine_version", "Engine version", provenance.and_then(|p| p.target.engine_version.clone()));
+    let mut models = distinct(file.runs.iter().map(|run| run.model_id.clone().or_else(|| run.model_short_id.clone())));
+    if models.is_empty() {
+        models = provenance.map_or_else(String::new, |p| p.target.model_id.clone());
+    }
+    facts.add("model", "Model", models);
+    facts.add_known("quantization", "Quantization", provenance.and_then(|p| p.target.quantization.clone()));
+    let placements = distinct(file.runs.iter().map(|run| {
+        let (sharding, meta) = (run.placement_sharding.as_deref()?, run.placement_instance_meta.as_deref()?);
+        let actual = run.exoscope.as_ref().and_then(|detail| detail.placement.as_ref());
+        Some(match (actual, run.placement_nodes) {
+            (Some(actual), _) if sharding == "reused" => {
+                let shard = actual.shard.as_deref().unwrap_or(units::ABSENT);
+                format!("reused: {shard} / {} / {}", actual.instance, units::count(actual.nodes.len() as u64, "node"))
+            }
+            (_, Some(nodes @ 1..)) => format!("{sharding} / {meta} / {}", units::count(u64::from(nodes), "node")),
+            _ => "an instance that was there already (not looked at)".to_owned(),
+        })
+    }));
+    facts.add("placements", "Placement", placements);
+    let downloads = file.runs.iter().filter_map(|run| run.download_duration_s).reduce(f64::max);
+    facts.add_known("download", "Download", downloads.map(|seconds| format!("{} s", units::fixed(seconds, 1))));
+    prompt_cache(facts, file, provenance);
+}
+
+fn prompt_cache(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>) {
+    let allowed = provenance.map(|p| if p.method.use_prefix_cache { "allowed" } else { "not allowed" }.to_owned());
+    let hits = distinct(file.runs.iter().map(|run| run.stats.as_ref()?.prefix_cache_hit.clone()));
+    let hits = (!hits.is_empty()).then(|| format!("hits: {hits}"));
+    let words: Vec<String> = [allowed, hits].into_iter().flatten().collect();
+    facts.add("prompt_cache", "Prefix cache", words.join(", "));
+}
+
+fn cluster(facts: &mut Facts, file: &ResultFile) {
+    let Some(identities) = file.cluster.as_ref().and_then(|cluster| cluster.node_identities.as_ref()) else {
+        return;
+    };
+    // Node ids change at each start of exo, so nodes are told by name and sorted by it.
+    let mut nodes: Vec<String> = identities.iter().map(|(id, node)| node_words(file, id, node)).collect();
+    nodes.sort();
+    facts.add("nodes", "Nodes", nodes.join("; "));
+    let systems = distinct(identities.values().map(|node| {
+        let version = known(node, "osVersion")?;
+        Some(known(node, "osBuildVersion").map_or_else(|| version.to_owned(), |build| format!("{version} ({build})")))
+    }));
+    facts.add("systems", "System", systems);
+}
+
+fn node_words(file: &ResultFile, id: &str, node: &Value) -> String {
+    let name = known(node, "friendlyName").unwrap_or(id);
+    let parts: Vec<String> =
+        [known(node, "modelId").map(str::to_owned), known(node, "chipId").map(str::to_owned), memory(file, id)]
+            .into_iter()
+            .flatten()
+            .collect();
+    if parts.is_empty() { name.to_owned() } else { format!("{name} ({})", parts.join(", ")) }
+}
+
+fn memory(file: &ResultFile, id: &str) -> Option<String> {
+    let memory: &Map<String, Value> = file.cluster.as_ref()?.node_memory.as_ref()?;
+    let total = memory.get(id)?.get("ramTotal")?;
+    let bytes = total.get("inBytes").or_else(|| total.get("in_bytes"))?.as_f64()?;
+    let scale = units::Scale::of("B", [bytes]);
+    Some(format!("{} {}", scale.text(Some(bytes)), scale.label()))
+}
+
+/// A node's friendly name; None where exo does not know it.
+pub(super) fn node_name(file: &ResultFile, id: &str) -> Option<String> {
+    let node = file.cluster.as_ref()?.node_identities.as_ref()?.get(id)?;
+    known(node, "friendlyName").map(str::to_owned)
+}
+
+/// exo writes "Unknown", "Unknown Chip", "Unknown Model" where it does not know: absent, not a name.
+fn known<'a>(node: &'a Value, key: &str) -> Option<&'a str> {
+    node.get(key).and_then(Value::as_str).filter(|text| !text.is_empty() && !text.starts_with("Unknown"))
+}
+
+fn tokenizer_facts(facts: &mut Facts, tokenizer: &TokenizerIdentity) {
+    let hash = |hex: &str| hex.chars().take(12).collect::<String>();
+    facts.add(
+        "tokenizer",
+        "Tokenizer",
+        format!("{} (sha256 {}, {})", tokenizer.name, hash(&tokenizer.sha256), tokenizer.source),
+    );
+    facts.add(
+        "chat_template",
+        "Chat template",
+        format!(
+            "{} (sha256 {}), {} tokens on an empty message",
+            tokenizer.template_source,
+            hash(&tokenizer.template_sha256),
+            tokenizer.template_overhead_tokens
+        ),
+    );
+    facts.add("atom", "Prompt made of", format!("{:?}", tokenizer.atom));
+}
+
+fn method(facts: &mut Facts, method: &Method) {
+    facts.add("method", "Method", format!("{}, definitions {}", method.name, method.definition_version));
+    facts.add("pp", "Prompt tokens", numbers(&method.pp));
+    facts.add("tg", "Tokens to generate", numbers(&method.tg));
+    facts.add("pairing", "Lengths paired as", method.pairing.clone());
+    facts.add("concurrency", "Concurrency", numbers(&method.concurrency));
+    facts.add("repeat", "Repeats", method.repeat.to_string());
+    facts.add("warmup", "Warm-ups", method.warmup.to_string());
+    let streaming = match (method.stream, method.stream_all) {
+        (_, true) => "all",
+        (true, false) => "at concurrency 1",
+        (false, false) => "none",
+    };
+    facts.add("streaming", "Streamed answers", streaming.to_owned());
+    let instance = if method.reuse_instance { "one that was there already" } else { "placed for the run" };
+    facts.add("instance", "Instance", instance.to_owned());
+    let interval = method.metrics_interval_s.map_or_else(|| "off".to_owned(), |seconds| format!("each {seconds} s"));
+    facts.add("metrics", "Node metrics", interval);
+    facts.add("pauses", "Pauses", pauses(&method.pauses));
+}
+
+fn pauses(pauses: &Pauses) -> String {
+    if *pauses == Pauses::default() {
+        return "exo's".to_owned();
+    }
+    format!(
+        "cleanup {} s, ready {} s, repeat {} s, group {} s, placement {} s",
+        pauses.after_cleanup_s,
+        pauses.after_ready_s,
+        pauses.before_repeat_s,
+        pauses.after_group_s,
+        pauses.after_placement_s
+    )
+}
+
+fn numbers<T: ToString>(numbers: &[T]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn command(words: &[String]) -> String {
+    let quoted = words.iter().map(|word| {
+        if word.is_empty() || word.contains(|letter: char| letter.is_whitespace() || "'\"$`\\".contains(letter)) {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        } else {
+            word.clone()
+        }
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
+fn distinct(values: impl Iterator<Item = Option<String>>) -> String {
+    let mut seen = BTreeSet::new();
+    let first_seen: Vec<String> = values.flatten().filter(|value| seen.insert(value.clone())).collect();
+    first_seen.join("; ")
+}
