@@ -257,3 +257,44 @@ fn usage(prompt: u64, generated: u64, cached: u64) -> Value {
 pub(super) fn seconds() -> i64 {
     jiff::Timestamp::now().as_second()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn accepted() -> (mpsc::UnboundedSender<Event>, Accepted) {
+        let (sender, events) = mpsc::unbounded_channel();
+        let body = json!({"model": "a/b", "messages": [{"role": "user", "content": "hi"}], "stream": true});
+        let wish = read(&body).unwrap().unwrap();
+        assert_eq!((wish.max_tokens, wish.use_prefix_cache), (DEFAULT_TOKENS, false));
+        (sender, Accepted { id: "c".to_owned(), wish, prompt_tokens: 9, events, _open: Arc::new(()) })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn silence_is_filled_with_a_comment_every_ten_seconds() {
+        let (events, accepted) = accepted();
+        let (sender, mut frames) = mpsc::channel(8);
+        let writing = tokio::spawn(write(accepted, sender));
+        let start = Instant::now();
+        for seconds in [0, 10, 20] {
+            assert_eq!(frames.recv().await.unwrap(), ": keep-alive\n\n");
+            // The timer's resolution is a millisecond.
+            assert!(start.elapsed().abs_diff(Duration::from_secs(seconds)) <= Duration::from_millis(3));
+        }
+        events.send(Event::Token { text: "x", last: None }).unwrap();
+        assert!(frames.recv().await.unwrap().starts_with(b"data: {"));
+        drop(events);
+        assert_eq!(frames.recv().await, None, "an instance that goes away ends the stream without [DONE]");
+        writing.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_client_that_leaves_cancels_its_request() {
+        let (events, accepted) = accepted();
+        let (sender, frames) = mpsc::channel(8);
+        let writing = tokio::spawn(write(accepted, sender));
+        drop(frames);
+        writing.await.unwrap();
+        assert!(events.is_closed());
+    }
+}
