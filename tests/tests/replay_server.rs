@@ -1,5 +1,7 @@
 //! A recorded session, served: the same answers in the same order, whatever the client's own timing.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests: a failure shall say where")]
+
 use std::time::Duration;
 
 use probe::replay::{LoadError, Pace, Session, is_polling, start};

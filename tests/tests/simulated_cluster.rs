@@ -1,5 +1,7 @@
 //! What the simulated cluster reports is what a client sees from outside, and what makes it slower makes it slower.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests: a failure shall say where")]
+
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::SocketAddr;
 use std::process::{Command, Stdio};

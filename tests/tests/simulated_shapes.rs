@@ -4,6 +4,8 @@
 //! The recordings are not part of the repository; their shapes are (`fixtures/wire/exo_shapes.json`). Where the recordings
 //! are at hand, the shapes are derived anew and a stale file fails; `EXOSCOPE_BLESS=1` writes it.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests are tests: a failure shall say where")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::net::SocketAddr;

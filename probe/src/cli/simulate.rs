@@ -10,9 +10,18 @@ use super::{CliError, Exit};
 use crate::simulate::{self, Cluster, PromptCounter, Settings};
 use crate::workload::Tokenizer;
 
+const MODELS: &str = "\
+Models:
+  simulated-8b     the one the rates are of; pipelines only
+  simulated-70b    five times slower; pipelines and tensors
+  simulated-400b   needs four nodes and a download
+
+Ctrl-C or SIGTERM ends it.";
+
 /// A simulated cluster for demonstrations and tests. Its answers say that they are simulated; result files made with it
 /// are marked so.
 #[derive(Debug, clap::Args)]
+#[command(after_help = MODELS)]
 pub(super) struct Arguments {
     /// Address to listen on
     #[arg(long, default_value = "127.0.0.1")]
@@ -29,10 +38,10 @@ pub(super) struct Arguments {
     /// Factor on all rates: 0.8 is a cluster 20 % slower
     #[arg(long, default_value_t = 1.0, value_parser = positive)]
     speed: f64,
-    /// Prompt tokens per second of the fast model on one node
+    /// Prompt tokens per second of simulated-8b on one node
     #[arg(long, default_value_t = 8000.0, value_parser = positive)]
     prefill_tps: f64,
-    /// Generated tokens per second of one request to the fast model on one node
+    /// Generated tokens per second of one request to simulated-8b on one node
     #[arg(long, default_value_t = 250.0, value_parser = positive)]
     decode_tps: f64,
     /// Spread of every duration, percent
@@ -44,7 +53,7 @@ pub(super) struct Arguments {
     /// Folder of the tokenizer that counts prompts; without it, the tiny one that comes with the program
     #[arg(long, value_name = "DIR")]
     tokenizer: Option<PathBuf>,
-    /// A further model, org/name, as fast as the fast one; may be repeated
+    /// A further model, org/name, as fast as simulated-8b; may be repeated
     #[arg(long, value_name = "ORG/NAME")]
     model: Vec<String>,
 }

@@ -38,16 +38,12 @@ struct Wish {
 
 /// Reads a request. `Ok(None)`: no message at all, over which exo's handler stumbles.
 fn read(body: &Value) -> Result<Option<Wish>, Complaint> {
-    let missing = |field| Complaint::missing(&["body", field], body);
+    let missing = |field| Complaint::missing(["body", field], body);
     let model = body.get("model").ok_or_else(|| missing("model"))?;
     let messages = body.get("messages").ok_or_else(|| missing("messages"))?;
     let (Some(model), Some(messages)) = (model.as_str(), messages.as_array()) else {
-        return Err(Complaint {
-            fault: "value_error",
-            place: vec!["body".into()],
-            message: "Input should be a valid string and a valid list".to_owned(),
-            input: body.clone(),
-        });
+        let message = "Input should be a valid string and a valid list";
+        return Err(Complaint::new("value_error", &["body".into()], message, body));
     };
     let max_tokens = match body.get("max_tokens") {
         None | Some(Value::Null) => DEFAULT_TOKENS,
@@ -55,12 +51,8 @@ fn read(body: &Value) -> Result<Option<Wish>, Complaint> {
             Some(0) => DEFAULT_TOKENS,
             Some(tokens) => tokens,
             None => {
-                return Err(Complaint {
-                    fault: "int_parsing",
-                    place: vec!["body".into(), "max_tokens".into()],
-                    message: "Input should be a valid integer, unable to parse string as an integer".to_owned(),
-                    input: given.clone(),
-                });
+                let message = "Input should be a valid integer, unable to parse string as an integer";
+                return Err(Complaint::new("int_parsing", &["body".into(), "max_tokens".into()], message, given));
             }
         },
     };
@@ -264,4 +256,45 @@ fn usage(prompt: u64, generated: u64, cached: u64) -> Value {
 /// Seconds since 1970, for `created`.
 pub(super) fn seconds() -> i64 {
     jiff::Timestamp::now().as_second()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn accepted() -> (mpsc::UnboundedSender<Event>, Accepted) {
+        let (sender, events) = mpsc::unbounded_channel();
+        let body = json!({"model": "a/b", "messages": [{"role": "user", "content": "hi"}], "stream": true});
+        let wish = read(&body).unwrap().unwrap();
+        assert_eq!((wish.max_tokens, wish.use_prefix_cache), (DEFAULT_TOKENS, false));
+        (sender, Accepted { id: "c".to_owned(), wish, prompt_tokens: 9, events, _open: Arc::new(()) })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn silence_is_filled_with_a_comment_every_ten_seconds() {
+        let (events, accepted) = accepted();
+        let (sender, mut frames) = mpsc::channel(8);
+        let writing = tokio::spawn(write(accepted, sender));
+        let start = Instant::now();
+        for seconds in [0, 10, 20] {
+            assert_eq!(frames.recv().await.unwrap(), ": keep-alive\n\n");
+            // The timer's resolution is a millisecond.
+            assert!(start.elapsed().abs_diff(Duration::from_secs(seconds)) <= Duration::from_millis(3));
+        }
+        events.send(Event::Token { text: "x", last: None }).unwrap();
+        assert!(frames.recv().await.unwrap().starts_with(b"data: {"));
+        drop(events);
+        assert_eq!(frames.recv().await, None, "an instance that goes away ends the stream without [DONE]");
+        writing.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_client_that_leaves_cancels_its_request() {
+        let (events, accepted) = accepted();
+        let (sender, frames) = mpsc::channel(8);
+        let writing = tokio::spawn(write(accepted, sender));
+        drop(frames);
+        writing.await.unwrap();
+        assert!(events.is_closed());
+    }
 }

@@ -24,20 +24,20 @@ const SHARES: [f64; 5] = [0.1, 0.05, 0.5, 0.05, 0.3];
 /// Reads a posted instance as strictly as exo does.
 pub(super) fn parse(body: &Value) -> Result<Instance, Complaint> {
     let Some(instance) = body.get("instance") else {
-        return Err(Complaint::missing(&["body", "instance"], body));
+        return Err(Complaint::missing(["body", "instance"], body));
     };
     serde_json::from_value(instance.clone()).map_err(|problem| {
         let message = problem.to_string();
-        let field = message.split('`').nth(1).unwrap_or_default().to_owned();
+        let field = message.split('`').nth(1).unwrap_or("");
         let (fault, message) = if message.starts_with("unknown") {
-            ("extra_forbidden", "Extra inputs are not permitted".to_owned())
+            ("extra_forbidden", "Extra inputs are not permitted")
         } else if message.starts_with("missing field") {
-            ("missing", "Field required".to_owned())
+            ("missing", "Field required")
         } else {
-            ("value_error", message)
+            ("value_error", message.as_str())
         };
-        let place = ["body", "instance", "function-wrap[_validate()]", &field];
-        Complaint { fault, place: place.map(Value::from).to_vec(), message, input: instance.clone() }
+        let place = ["body", "instance", "function-wrap[_validate()]", field];
+        Complaint::new(fault, &place.map(Value::from), message, instance)
     })
 }
 

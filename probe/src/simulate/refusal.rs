@@ -28,46 +28,34 @@ pub(crate) fn internal() -> Response {
     (StatusCode::INTERNAL_SERVER_ERROR, text, "Internal Server Error").into_response()
 }
 
-/// One complaint of the validation.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Complaint {
-    /// The framework's name of the fault: `missing`, `extra_forbidden`, `json_invalid`, `int_parsing` …
-    pub(crate) fault: &'static str,
-    /// Where: `["body", "messages"]`.
-    pub(crate) place: Vec<Value>,
-    /// In words.
-    pub(crate) message: String,
-    /// What was sent there.
-    pub(crate) input: Value,
-}
+/// One complaint of the validation, as the framework's list holds it.
+#[derive(Debug)]
+pub(crate) struct Complaint(Box<Value>);
 
 impl Complaint {
+    /// `fault` is the framework's name of it (`extra_forbidden`, `int_parsing` …), `place` where it is, `input` what was
+    /// sent there.
+    pub(crate) fn new(fault: &str, place: &[Value], message: &str, input: &Value) -> Self {
+        Self(Box::new(json!({"type": fault, "loc": place, "msg": message, "input": input})))
+    }
+
     /// A required field is not there; `within` is the object that lacks it.
-    pub(crate) fn missing(place: &[&str], within: &Value) -> Self {
-        Self {
-            fault: "missing",
-            place: place.iter().map(|&step| step.into()).collect(),
-            message: "Field required".to_owned(),
-            input: within.clone(),
-        }
+    pub(crate) fn missing(place: [&str; 2], within: &Value) -> Self {
+        Self::new("missing", &place.map(Value::from), "Field required", within)
     }
 
     /// The answer: 422 with this one complaint.
     pub(crate) fn response(self) -> Response {
-        let mut detail = json!({"type": self.fault, "loc": self.place, "msg": self.message, "input": self.input});
-        if self.fault == "json_invalid" {
-            detail["ctx"] = json!({"error": "Expecting value"});
-        }
-        (StatusCode::UNPROCESSABLE_ENTITY, Json(json!({"detail": [detail]}))).into_response()
+        (StatusCode::UNPROCESSABLE_ENTITY, Json(json!({"detail": [self.0]}))).into_response()
     }
 }
 
 /// A body as JSON, or the complaint the framework makes.
 pub(crate) fn json_body(bytes: &[u8]) -> Result<Value, Complaint> {
-    serde_json::from_slice(bytes).map_err(|problem| Complaint {
-        fault: "json_invalid",
-        place: vec!["body".into(), problem.column().into()],
-        message: "JSON decode error".to_owned(),
-        input: json!({}),
+    serde_json::from_slice(bytes).map_err(|problem| {
+        let place = ["body".into(), problem.column().into()];
+        let mut complaint = Complaint::new("json_invalid", &place, "JSON decode error", &json!({}));
+        complaint.0["ctx"] = json!({"error": "Expecting value"});
+        complaint
     })
 }

@@ -92,7 +92,7 @@ async fn add_model(State(cluster): State<Cluster>, bytes: Bytes) -> Response {
         Err(complaint) => return complaint.response(),
     };
     let Some(id) = body.get("model_id").and_then(Value::as_str) else {
-        return Complaint::missing(&["body", "model_id"], &body).response();
+        return Complaint::missing(["body", "model_id"], &body).response();
     };
     if id.split('/').filter(|part| !part.is_empty()).count() != 2 {
         let message = format!("Failed to fetch model: {id} is not org/name");
@@ -111,7 +111,7 @@ async fn add_model(State(cluster): State<Cluster>, bytes: Bytes) -> Response {
 
 async fn instance_previews(State(cluster): State<Cluster>, RawQuery(query): RawQuery) -> Response {
     let Some(id) = values(query.as_deref(), "model_id").into_iter().next() else {
-        return Complaint::missing(&["query", "model_id"], &Value::Null).response();
+        return Complaint::missing(["query", "model_id"], &Value::Null).response();
     };
     let mut world = cluster.world();
     let Some(model) = world.model(&id).cloned() else {
@@ -160,7 +160,7 @@ async fn start_download(State(cluster): State<Cluster>, bytes: Bytes) -> Respons
         (body["targetNodeId"].as_str(), serde_json::from_value::<ShardMetadata>(body["shardMetadata"].clone()));
     let (Some(node), Ok(shard)) = (node, shard) else {
         let field = if body["targetNodeId"].is_string() { "shardMetadata" } else { "targetNodeId" };
-        return Complaint::missing(&["body", field], &body).response();
+        return Complaint::missing(["body", field], &body).response();
     };
     download::start(&cluster, node.to_owned(), shard.shard().model_card.model_id.clone());
     Json(json!({"commandId": command_id(&cluster)})).into_response()
@@ -173,7 +173,7 @@ async fn cancel_download(State(cluster): State<Cluster>, bytes: Bytes) -> Respon
     };
     let (Some(node), Some(model)) = (body["targetNodeId"].as_str(), body["modelId"].as_str()) else {
         let field = if body["targetNodeId"].is_string() { "modelId" } else { "targetNodeId" };
-        return Complaint::missing(&["body", field], &body).response();
+        return Complaint::missing(["body", field], &body).response();
     };
     download::forget(&cluster, node, model, download::Forget::Ongoing);
     Json(json!({"commandId": command_id(&cluster)})).into_response()
