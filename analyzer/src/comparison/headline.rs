@@ -36,7 +36,8 @@ enum Order {
 }
 
 fn parts_of(metric: Metric, cells: &[CellComparison], delta_percent: f64) -> Vec<(Order, String)> {
-    let name = metric.definition().name;
+    // In a sentence "energy" says enough: only the client's has a verdict.
+    let name = if metric == Metric::EnergyClient { "energy" } else { metric.definition().name };
     let found: Vec<&MetricComparison> = cells
         .iter()
         .flat_map(|cell| &cell.metrics)
@@ -48,6 +49,7 @@ fn parts_of(metric: Metric, cells: &[CellComparison], delta_percent: f64) -> Vec
     let total = found.len();
     let in_cells = |count: usize| match (count, total) {
         (1, 1) => "in the one cell".to_owned(),
+        (2, 2) => "in both cells".to_owned(),
         _ if count == total => format!("in all {total} cells"),
         _ => format!("in {count} of {total} cells"),
     };

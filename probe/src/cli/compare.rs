@@ -1,12 +1,61 @@
 //! `exoscope compare`.
 
+use std::path::PathBuf;
+
+use analyzer::comparison::{self, CompareError, Options, Verdict};
+
 use super::{CliError, Exit};
+use crate::report::document;
+use crate::report::render::{self, Format, Look};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {}
+#[command(after_help = "\
+A change counts as improved or regressed when chance is ruled out (95 %, adjusted for the number of verdicts) and it is at
+least --delta. It counts as the same when the whole 95 % interval lies within --delta. Otherwise it is undecided.
+
+Examples:
+  exoscope compare before.json after.json
+  exoscope compare before.json after.json --delta 5 --fail-on-regression")]
+pub(super) struct Arguments {
+    /// The result file to compare with; - reads standard input
+    #[arg(value_name = "BASE")]
+    base: String,
+    /// The result file to judge; - reads standard input
+    #[arg(value_name = "NEW")]
+    new: String,
+    /// How the comparison is written
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Write to this file instead of standard output; folders are made as needed
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The smallest change of rates and times that matters, percent
+    #[arg(long, value_name = "PERCENT", default_value_t = Options::default().delta_percent)]
+    delta: f64,
+    /// The smallest change of energy that matters, percent
+    #[arg(long, value_name = "PERCENT", default_value_t = Options::default().delta_energy_percent)]
+    delta_energy: f64,
+    /// Exit with code 4 when anything regressed
+    #[arg(long)]
+    fail_on_regression: bool,
+}
 
 impl Arguments {
     pub(super) fn run(self) -> Result<Exit, CliError> {
-        Err(CliError::failed("not there yet"))
+        if self.base == document::STANDARD && self.new == document::STANDARD {
+            return Err(CliError::usage("only one of the two files can be read from standard input"));
+        }
+        let base = document::load(&self.base).map_err(CliError::failed)?;
+        let new = document::load(&self.new).map_err(CliError::failed)?;
+        let options = Options { delta_percent: self.delta, delta_energy_percent: self.delta_energy };
+        let compared = comparison::compare(&base, &new, &options).map_err(|error| match error {
+            CompareError::Delta(_) => CliError::usage(error),
+            _ => CliError::failed(error),
+        })?;
+        let look = Look::of(self.output.as_deref());
+        let text = render::comparison(&compared, self.format, look).map_err(CliError::failed)?;
+        document::write(self.output.as_deref(), &text).map_err(CliError::failed)?;
+        let regressed = self.fail_on_regression && compared.verdict == Verdict::Regressed;
+        Ok(if regressed { Exit::Regressed } else { Exit::Done })
     }
 }

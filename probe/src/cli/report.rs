@@ -1,12 +1,51 @@
 //! `exoscope report`.
 
+use std::io::Write as _;
+use std::path::PathBuf;
+
 use super::{CliError, Exit};
+use crate::report::document;
+use crate::report::render::{self, Format, Look};
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {}
+#[command(after_help = "\
+Examples:
+  exoscope report results.json
+  exoscope report monday.json tuesday.json --format csv --output week.csv
+  exoscope report --format json - < results.json")]
+pub(super) struct Arguments {
+    /// Result files of exo_bench (any version) or of exoscope bench; - reads standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<String>,
+    /// How the report is written
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Write to this file instead of standard output; folders are made as needed
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
 
 impl Arguments {
     pub(super) fn run(self) -> Result<Exit, CliError> {
-        Err(CliError::failed("not there yet"))
+        let mut loaded = Vec::new();
+        let mut exit = Exit::Done;
+        for name in &self.files {
+            match document::load(name) {
+                Ok(file) => loaded.push(file),
+                Err(error) => {
+                    // One bad file does not hide the others. Nobody is left to tell when stderr is closed.
+                    drop(writeln!(std::io::stderr(), "exoscope: {error}"));
+                    exit = Exit::Failed;
+                }
+            }
+        }
+        if loaded.is_empty() {
+            return Ok(exit);
+        }
+        let reports = analyzer::summary::reports(&loaded).map_err(CliError::failed)?;
+        let look = Look::of(self.output.as_deref());
+        let text = render::reports(&reports, self.format, look).map_err(CliError::failed)?;
+        document::write(self.output.as_deref(), &text).map_err(CliError::failed)?;
+        Ok(exit)
     }
 }

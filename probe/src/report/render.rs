@@ -1,0 +1,101 @@
+//! Summaries and comparisons → text: tables for people, Markdown, CSV, JSON.
+//!
+//! * [`sheet`] blocks of headings, lines and grids: the content, once for terminal and Markdown.
+//! * `report` a summary → blocks.
+//! * `comparison` a comparison → blocks.
+//! * `terminal` blocks → a terminal's width and colours.
+//! * `markdown` blocks → Markdown.
+//! * `csv` one line per cell and metric, unrounded.
+
+mod comparison;
+mod csv;
+mod markdown;
+mod report;
+pub mod sheet;
+mod terminal;
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+
+use analyzer::comparison::Comparison;
+use analyzer::summary::Report;
+
+/// How a report is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Format {
+    /// Tables for people
+    #[default]
+    Table,
+    /// All numbers unrounded, as the analyzer gives them
+    Json,
+    /// One line per cell and metric, unrounded; an empty field is an absent value
+    Csv,
+    /// The tables in Markdown
+    Markdown,
+}
+
+/// What the place that a table is shown on can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Look {
+    /// Columns of the terminal; `None` where lines may be as long as they like.
+    pub width: Option<u16>,
+    /// Whether colours are understood.
+    pub colour: bool,
+}
+
+impl Look {
+    /// What the place of an output can do: a file and a pipe take lines of any length and no colours. `NO_COLOR` (any value
+    /// but an empty one, see no-color.org) switches colours off.
+    #[must_use]
+    pub fn of(output: Option<&Path>) -> Self {
+        let to_terminal =
+            output.is_none_or(|path| path == Path::new(super::document::STANDARD)) && std::io::stdout().is_terminal();
+        if !to_terminal {
+            return Self::default();
+        }
+        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        Self { width: terminal_size::terminal_size().map(|(width, _)| width.0), colour: !no_color }
+    }
+}
+
+/// A fault of this program: what the analyzer gave could not be written down.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RenderError {
+    /// As JSON.
+    #[error("the report could not be written as JSON ({0}); please report this with the file")]
+    Json(#[from] serde_json::Error),
+    /// As CSV.
+    #[error("the report could not be written as CSV ({0}); please report this with the file")]
+    Csv(#[from] ::csv::Error),
+}
+
+/// Writes summaries.
+///
+/// # Errors
+/// [`RenderError`] is a fault of this program.
+pub fn reports(reports: &Report, format: Format, look: Look) -> Result<String, RenderError> {
+    Ok(match format {
+        Format::Json => json(reports)?,
+        Format::Csv => csv::reports(reports)?,
+        Format::Table => terminal::draw(&report::blocks(reports), look),
+        Format::Markdown => markdown::draw(&report::blocks(reports)),
+    })
+}
+
+/// Writes a comparison.
+///
+/// # Errors
+/// [`RenderError`] is a fault of this program.
+pub fn comparison(compared: &Comparison, format: Format, look: Look) -> Result<String, RenderError> {
+    Ok(match format {
+        Format::Json => json(compared)?,
+        Format::Csv => csv::comparison(compared)?,
+        Format::Table => terminal::draw(&comparison::blocks(compared), look),
+        Format::Markdown => markdown::draw(&comparison::blocks(compared)),
+    })
+}
+
+fn json(value: &impl serde::Serialize) -> Result<String, RenderError> {
+    Ok(serde_json::to_string_pretty(value)? + "\n")
+}

@@ -1,0 +1,92 @@
+//! A comparison → blocks: the first glance, a table, what else differs.
+
+use analyzer::comparison::{Comparison, MetricComparison, Side};
+use analyzer::metric::Metric;
+use analyzer::summary::CellKey;
+use analyzer::units::{self, ABSENT, Scale};
+
+use super::report::{PLACE, REMOVABLE, place};
+use super::sheet::{Block, Grid, Notes};
+
+/// The blocks of a comparison.
+pub(super) fn blocks(comparison: &Comparison) -> Vec<Block> {
+    let tag = if comparison.simulated { "  [simulated]" } else { "" };
+    let mut blocks = vec![
+        Block::Heading(1, format!("{} → {}{tag}", comparison.base, comparison.new)),
+        Block::Line(comparison.headline.clone()),
+        Block::List("Beware".to_owned(), comparison.warnings.clone()),
+    ];
+    if !comparison.cells.is_empty() {
+        blocks.push(Block::Heading(2, format!("Cells{tag}")));
+        blocks.push(Block::Line(format!(
+            "Base and new are geometric means over n requests (batches above concurrency 1); the interval is 95 %. A change \
+             matters from {} % on, for energy from {} %.",
+            comparison.delta_percent, comparison.delta_energy_percent
+        )));
+        blocks.push(Block::Grid(grid(comparison)));
+    }
+    if !comparison.residue.is_empty() {
+        blocks.push(Block::Heading(2, "What else differs".to_owned()));
+        let mut grid = Grid::new(["", "base", "new"]);
+        let text = |value: &Option<String>| value.clone().unwrap_or_else(|| ABSENT.to_owned());
+        grid.rows = comparison
+            .residue
+            .iter()
+            .map(|difference| vec![difference.name.clone(), text(&difference.base), text(&difference.new)])
+            .collect();
+        blocks.push(Block::Grid(grid));
+    }
+    blocks
+}
+
+fn grid(comparison: &Comparison) -> Grid {
+    let heads = ["metric", ">base", ">n", ">new", ">n", ">change", ">interval", "verdict", "note"];
+    let mut grid = Grid::new(PLACE.into_iter().chain(heads));
+    let keys: Vec<&CellKey> = comparison.cells.iter().map(|cell| &cell.cell).collect();
+    let scales: Vec<(Metric, Scale)> =
+        Metric::ALL.into_iter().filter_map(|metric| Some((metric, scale(comparison, metric)?))).collect();
+    let mut notes = Notes::default();
+    for cell in &comparison.cells {
+        let mut place = place(&cell.cell, &keys);
+        for row in &cell.metrics {
+            let Some((_, scale)) = scales.iter().find(|(metric, _)| *metric == row.metric) else { continue };
+            let mut line = place.clone();
+            line.extend(cells(row, scale, &mut notes));
+            grid.rows.push(line);
+            // The cell is named on its first line; the rest belong to it.
+            place.fill(String::new());
+        }
+    }
+    grid.notes = notes;
+    grid.without_empty(&REMOVABLE.into_iter().chain(["note"]).collect::<Vec<_>>())
+}
+
+fn cells(row: &MetricComparison, scale: &Scale, notes: &mut Notes) -> Vec<String> {
+    let absent = || ABSENT.to_owned();
+    let count = |side: &Option<Side>| side.as_ref().map_or_else(absent, |side| side.n.to_string());
+    vec![
+        format!("{} {}", row.metric.definition().name, scale.label()),
+        scale.text(row.base.as_ref().map(value)),
+        count(&row.base),
+        scale.text(row.new.as_ref().map(value)),
+        count(&row.new),
+        row.change_percent.map_or_else(absent, units::change),
+        row.interval_percent
+            .map_or_else(absent, |[low, high]| format!("{} … {}", units::change(low), units::change(high))),
+        row.verdict.map_or_else(absent, |verdict| format!("{} {}", verdict.sign(), verdict.word())),
+        notes.marks(&row.warnings),
+    ]
+}
+
+/// The geometric mean, which the change is the ratio of; the arithmetic one where a value is not positive.
+fn value(side: &Side) -> f64 {
+    side.geomean.unwrap_or(side.mean)
+}
+
+/// One prefix for a metric, down the whole table. None where no cell has it.
+fn scale(comparison: &Comparison, metric: Metric) -> Option<Scale> {
+    let rows: Vec<&MetricComparison> =
+        comparison.cells.iter().flat_map(|cell| &cell.metrics).filter(|row| row.metric == metric).collect();
+    let unit = &rows.first()?.unit;
+    Some(Scale::of(unit, rows.iter().flat_map(|row| [&row.base, &row.new]).flatten().map(value)))
+}

@@ -1,0 +1,156 @@
+//! One line per cell and metric, unrounded. An empty field is an absent value: CSV has no other word for it that
+//! spreadsheets and data frames read as none.
+
+use analyzer::comparison::{Comparison, Side};
+use analyzer::summary::{CellKey, Report};
+use serde_json::Value;
+
+use super::RenderError;
+
+const KEY: [&str; 9] =
+    ["model_id", "sharding", "instance_meta", "nodes", "pp_tokens", "tg", "concurrency", "cache", "streamed"];
+
+/// Summaries as CSV. A cell in which nothing succeeded has one line without a metric.
+pub(super) fn reports(reports: &Report) -> Result<String, RenderError> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let rest = [
+        "requests",
+        "batches",
+        "failed",
+        "sessions",
+        "metric",
+        "unit",
+        "n",
+        "median",
+        "mean",
+        "sd",
+        "cv_percent",
+        "stability",
+        "min",
+        "max",
+        "warnings",
+    ];
+    writer.write_record(["file", "format", "simulated"].into_iter().chain(KEY).chain(rest))?;
+    for file in &reports.files {
+        for cell in &file.cells {
+            let mut front = vec![file.name.clone(), file.format.clone(), file.simulated.to_string()];
+            front.extend(key(&cell.key)?);
+            front.extend([cell.requests, cell.batches, cell.failed, cell.sessions].map(|count| count.to_string()));
+            if cell.metrics.is_empty() {
+                let blank = std::iter::repeat_n(String::new(), 11);
+                writer.write_record(front.iter().cloned().chain(blank))?;
+            }
+            for summary in &cell.metrics {
+                let mut row = front.clone();
+                row.extend([
+                    word(&summary.metric)?,
+                    summary.unit.clone(),
+                    summary.n.to_string(),
+                    summary.median.to_string(),
+                    summary.mean.to_string(),
+                    number(summary.sd),
+                    number(summary.cv_percent),
+                    word(&summary.stability)?,
+                    summary.min.to_string(),
+                    summary.max.to_string(),
+                    summary.warnings.join("; "),
+                ]);
+                writer.write_record(&row)?;
+            }
+        }
+    }
+    text(writer)
+}
+
+/// A comparison as CSV.
+pub(super) fn comparison(comparison: &Comparison) -> Result<String, RenderError> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let rest = [
+        "metric",
+        "unit",
+        "base_n",
+        "base_sessions",
+        "base_median",
+        "base_mean",
+        "base_geomean",
+        "new_n",
+        "new_sessions",
+        "new_median",
+        "new_mean",
+        "new_geomean",
+        "change_percent",
+        "interval_low_percent",
+        "interval_high_percent",
+        "p",
+        "p_adjusted",
+        "resolves_percent",
+        "verdict",
+        "warnings",
+    ];
+    writer.write_record(["base", "new", "simulated"].into_iter().chain(KEY).chain(rest))?;
+    for cell in &comparison.cells {
+        for metric in &cell.metrics {
+            let mut row = vec![comparison.base.clone(), comparison.new.clone(), comparison.simulated.to_string()];
+            row.extend(key(&cell.cell)?);
+            row.extend([word(&metric.metric)?, metric.unit.clone()]);
+            row.extend(side(metric.base.as_ref()));
+            row.extend(side(metric.new.as_ref()));
+            let interval = metric.interval_percent;
+            row.extend([
+                number(metric.change_percent),
+                number(interval.map(|[low, _]| low)),
+                number(interval.map(|[_, high]| high)),
+                number(metric.p),
+                number(metric.p_adjusted),
+                number(metric.resolves_percent),
+                match metric.verdict {
+                    Some(verdict) => word(&verdict)?,
+                    None => String::new(),
+                },
+                metric.warnings.join("; "),
+            ]);
+            writer.write_record(&row)?;
+        }
+    }
+    text(writer)
+}
+
+fn side(side: Option<&Side>) -> [String; 5] {
+    match side {
+        None => Default::default(),
+        Some(side) => [
+            side.n.to_string(),
+            side.sessions.to_string(),
+            side.median.to_string(),
+            side.mean.to_string(),
+            number(side.geomean),
+        ],
+    }
+}
+
+fn key(key: &CellKey) -> Result<Vec<String>, RenderError> {
+    let value = serde_json::to_value(key)?;
+    Ok(KEY.into_iter().map(|name| plain(&value[name])).collect())
+}
+
+/// An enum's word, as the JSON spells it.
+fn word(value: &impl serde::Serialize) -> Result<String, RenderError> {
+    Ok(plain(&serde_json::to_value(value)?))
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+fn text(writer: csv::Writer<Vec<u8>>) -> Result<String, RenderError> {
+    let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
