@@ -1,1 +1,26 @@
-//! (to be written)
+//! Sends requests and stamps what arrives; keeps what was seen, also through a crash.
+//!
+//! - [`clock`] is the only clock.
+//! - [`interrupt`] is the wish to stop, from the user or from a full disk.
+//! - [`transport`] is the only place that knows the HTTP library: one connection per request, opened beforehand.
+//! - [`exchange`] is one request and its stamped bytes.
+//! - [`barrier`] lets prepared requests start together; [`batch`] sends them.
+//! - [`cluster`] asks an exo cluster the small questions: models, placements, states.
+//! - [`sampler`] polls the node metrics.
+//! - [`event`] is the only road from the runner to terminal, journal and file; [`recorder`] is where they go in.
+//! - [`journal`] appends them to a file that survives a crash; [`fold`] makes a result file of them.
+//! - [`output`] claims the output before anything is measured and writes it whole or not at all.
+
+pub mod barrier;
+pub mod batch;
+pub mod clock;
+pub mod cluster;
+pub mod event;
+pub mod exchange;
+pub mod fold;
+pub mod interrupt;
+pub mod journal;
+pub mod output;
+pub mod recorder;
+pub mod sampler;
+pub mod transport;

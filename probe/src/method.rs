@@ -1,1 +1,5 @@
-//! (to be written)
+//! The methodologies: which steps in which order.
+//!
+//! - [`exo_bench`] is exo's own bench.
+
+pub mod exo_bench;

@@ -6,7 +6,14 @@ fn smoke() {
         let loaded = analyzer::import::load(name, &bytes).unwrap();
         let report = analyzer::summary::report(&loaded).unwrap();
         println!("{name} {} {:?}", report.format, report.notices);
-        for cell in &report.cells { println!("{:?}\n{}", cell.key, cell.exo_console.summary_line()); for l in cell.exo_console.batch_lines(cell.key.concurrency) { println!("{l}"); } }
-        if name == "r1_nonstream" { println!("{}", serde_json::to_string_pretty(&report).unwrap()); }
+        for cell in &report.cells {
+            println!("{:?}\n{}", cell.key, cell.exo_console.summary_line());
+            for l in cell.exo_console.batch_lines(cell.key.concurrency) {
+                println!("{l}");
+            }
+        }
+        if name == "r1_nonstream" {
+            println!("{}", serde_json::to_string_pretty(&report).unwrap());
+        }
     }
 }

@@ -1,12 +1,53 @@
 //! `exoscope recover`.
 
-use super::{CliError, Exit};
+use std::path::{Path, PathBuf};
 
+use super::{CliError, Exit};
+use crate::capture::journal;
+use crate::capture::output::Output;
+
+/// Makes a result file of the journal that a cut-off run left. The file says that it is incomplete and holds every request
+/// that finished; the journal stays.
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {}
+#[command(after_help = "\
+Examples:
+  exoscope recover bench/results.json.journal
+  exoscope recover results.json.journal --output rescued.json")]
+pub(super) struct Arguments {
+    /// The journal: the result file's name with .journal behind it
+    journal: PathBuf,
+    /// Where the result file goes; by default the journal's name without .journal
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
 
 impl Arguments {
     pub(super) fn run(self) -> Result<Exit, CliError> {
-        Err(CliError::failed("not there yet"))
+        let shown = self.journal.display().to_string();
+        let place = self.output.or_else(|| without_ending(&self.journal)).ok_or_else(|| {
+            CliError::usage(format!("{shown} does not end in .journal; say where the result file goes with --output"))
+        })?;
+        let read = journal::read(&self.journal).map_err(CliError::failed)?;
+        let (rows, failed) = (read.fold.rows(), read.fold.failed());
+        let file = read.fold.finish("recovered from the journal of a run that was cut off").ok_or_else(|| {
+            CliError::failed(format!("{shown}: the run was cut off before it started, so there is nothing to recover"))
+        })?;
+        if place.exists() {
+            return Err(CliError::failed(format!(
+                "{} is there already and is not overwritten; name another file with --output",
+                place.display()
+            )));
+        }
+        Output::at(&place).and_then(|output| output.write(&file)).map_err(CliError::failed)?;
+        let torn = if read.torn { "; the last line was cut off in the middle and is left out" } else { "" };
+        let words = format!("{}: {rows} rows and {failed} failures recovered{torn}\n", place.display());
+        crate::report::document::write(None, &words).map_err(CliError::failed)?;
+        Ok(Exit::Done)
     }
+}
+
+/// `results.json.journal` → `results.json`.
+fn without_ending(journal: &Path) -> Option<PathBuf> {
+    let name = journal.to_str()?.strip_suffix(".journal")?;
+    (!name.is_empty()).then(|| PathBuf::from(name))
 }

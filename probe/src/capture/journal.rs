@@ -1,0 +1,137 @@
+//! The journal: events appended as they happen, one JSON object per line, so that a crash loses nothing that finished.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::event::Event;
+use super::fold::Fold;
+
+/// An open journal.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    path: PathBuf,
+}
+
+impl Journal {
+    /// Starts a journal where none is: one that is there belongs to a run that was cut off, and is not overwritten.
+    ///
+    /// # Errors
+    /// The system's own; `AlreadyExists` when there is one.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().append(true).create_new(true).open(path)?;
+        Ok(Self { file, path: path.to_path_buf() })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends an event. One that is precious is on the disk when this returns.
+    ///
+    /// # Errors
+    /// The system's own: a full disk, most likely.
+    pub fn append(&mut self, event: &Event) -> io::Result<()> {
+        let mut line = serde_json::to_vec(event)?;
+        line.push(b'\n');
+        self.file.write_all(&line)?;
+        if event.is_precious() {
+            self.file.sync_data()?;
+        }
+        Ok(())
+    }
+}
+
+/// What a journal held.
+#[derive(Debug)]
+pub struct Read {
+    /// The events, folded.
+    pub fold: Fold,
+    /// True where the last line was cut off in the middle of writing.
+    pub torn: bool,
+}
+
+/// Why a journal cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The system's own words.
+    #[error("{path}: {error}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// A line in the middle is no event.
+    #[error("{path}, line {line}: {reason}; this is not a journal of exoscope, or it was changed")]
+    NotAJournal {
+        /// The file.
+        path: String,
+        /// From 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// Reads a journal. A last line without its end was being written when the run was cut off, and is left out.
+///
+/// # Errors
+/// It cannot be read, or a whole line of it is no event.
+pub fn read(path: &Path) -> Result<Read, JournalError> {
+    let shown = path.display().to_string();
+    let unreadable = |error| JournalError::Unreadable { path: shown.clone(), error };
+    let mut reader = BufReader::new(File::open(path).map_err(unreadable)?);
+    let mut fold = Fold::default();
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        if reader.read_until(b'\n', &mut line).map_err(unreadable)? == 0 {
+            return Ok(Read { fold, torn: false });
+        }
+        if line.last() != Some(&b'\n') {
+            return Ok(Read { fold, torn: true });
+        }
+        match serde_json::from_slice(&line) {
+            Ok(event) => fold.take(event),
+            Err(error) => {
+                return Err(JournalError::NotAJournal { path: shown, line: number, reason: error.to_string() });
+            }
+        }
+    }
+    Ok(Read { fold, torn: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn notice(sentence: &str) -> Event {
+        Event::Notice { sentence: sentence.into() }
+    }
+
+    #[test]
+    fn a_torn_last_line_is_left_out_and_a_broken_middle_one_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("j");
+        let mut journal = Journal::create(&path).unwrap();
+        journal.append(&notice("one")).unwrap();
+        assert!(!read(&path).unwrap().torn);
+        std::fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"event\":\"noti").unwrap();
+        assert!(read(&path).unwrap().torn);
+        std::fs::write(&path, "{\"event\":\"notice\",\"sentence\":\"x\"}\nnonsense\n").unwrap();
+        let error = read(&path).unwrap_err().to_string();
+        assert!(error.contains("line 2") && error.contains("not a journal"), "{error}");
+    }
+
+    #[test]
+    fn a_journal_that_is_there_is_not_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("j");
+        Journal::create(&path).unwrap();
+        assert_eq!(Journal::create(&path).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    }
+}

@@ -1,0 +1,148 @@
+//! Claims the output before anything is measured, and writes the result file whole or not at all.
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use analyzer::record::{ResultFile, to_json};
+
+use super::journal::Journal;
+
+/// Why an output cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// The folder or a file in it cannot be written.
+    #[error("{path} cannot be written: {error}; name another place with --json-out")]
+    Unwritable {
+        /// What was tried.
+        path: String,
+        /// The system's words.
+        error: io::Error,
+    },
+    /// The path is a folder.
+    #[error("{path} is a folder; name a file with --json-out")]
+    Folder {
+        /// The path.
+        path: String,
+    },
+    /// A run that was cut off left its journal, or one is writing to the same place.
+    #[error(
+        "{path} is the journal of an earlier run; make a result file of it with `exoscope recover {path}`, or remove it, or name another place with --json-out"
+    )]
+    EarlierJournal {
+        /// The journal.
+        path: String,
+    },
+    /// A number that JSON cannot hold.
+    #[error("the result file cannot be written: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// Where a result file will stand.
+#[derive(Debug, Clone)]
+pub struct Output {
+    path: PathBuf,
+}
+
+impl Output {
+    /// Makes sure that the file can be written: the folder is made, and the journal beside the file is started.
+    ///
+    /// # Errors
+    /// [`OutputError`], before anything was measured.
+    pub fn claim(path: &Path) -> Result<(Self, Journal), OutputError> {
+        let output = Self::at(path)?;
+        let journal = journal_path(path);
+        let journal = Journal::create(&journal).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => OutputError::EarlierJournal { path: journal.display().to_string() },
+            _ => unwritable(&journal, error),
+        })?;
+        Ok((output, journal))
+    }
+
+    /// A place for a file whose journal is elsewhere; the folder is made.
+    ///
+    /// # Errors
+    /// The place is a folder, or its folder cannot be made.
+    pub fn at(path: &Path) -> Result<Self, OutputError> {
+        if path.is_dir() {
+            return Err(OutputError::Folder { path: path.display().to_string() });
+        }
+        let folder = folder_of(path);
+        std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, error))?;
+        Ok(Self { path: path.to_path_buf() })
+    }
+
+    /// Where.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes the file beside its place, forces it to the disk, then moves it there: a reader sees the old one or the
+    /// new one, never half of it.
+    ///
+    /// # Errors
+    /// The disk is full or the folder gone; what was at the place stays.
+    pub fn write(&self, file: &ResultFile) -> Result<(), OutputError> {
+        let text = to_json(file)?;
+        let folder = folder_of(&self.path);
+        let failed = |error| unwritable(&self.path, error);
+        let mut beside = tempfile::Builder::new().prefix(".exoscope-").tempfile_in(folder).map_err(failed)?;
+        #[cfg(unix)]
+        {
+            // Temporary files are the user's alone; a result file is a file like any other.
+            use std::os::unix::fs::PermissionsExt as _;
+            beside.as_file().set_permissions(std::fs::Permissions::from_mode(0o644)).map_err(failed)?;
+        }
+        beside.write_all(text.as_bytes()).map_err(failed)?;
+        beside.as_file().sync_all().map_err(failed)?;
+        beside.persist(&self.path).map_err(|error| failed(error.error))?;
+        Ok(())
+    }
+}
+
+/// The journal of a result file: beside it, with `.journal` behind its name.
+#[must_use]
+pub fn journal_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".journal");
+    PathBuf::from(name)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+fn unwritable(path: &Path, error: io::Error) -> OutputError {
+    OutputError::Unwritable { path: path.display().to_string(), error }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parents_are_made_and_a_second_claim_is_told_of_the_journal() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b/results.json");
+        let (output, journal) = Output::claim(&path).unwrap();
+        assert!(journal.path().exists());
+        let error = Output::claim(&path).unwrap_err().to_string();
+        assert!(error.contains("exoscope recover") && error.contains("results.json.journal"), "{error}");
+        output.write(&ResultFile::default()).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\n  \"runs\": []\n}");
+        assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 2, "no temporary file is left");
+    }
+
+    #[test]
+    fn a_folder_and_a_file_in_the_way_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Output::claim(folder.path()).unwrap_err().to_string().contains("is a folder"));
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let error = Output::claim(&file.join("results.json")).unwrap_err().to_string();
+        assert!(error.contains("cannot be written"), "{error}");
+    }
+}
