@@ -140,8 +140,16 @@ fn instances_of_others_are_named_and_left_alone() {
     let preview = previews["previews"].as_array().unwrap().iter().find(|one| one["instance"].is_object()).unwrap();
     let body = serde_json::json!({ "instance": preview["instance"] }).to_string();
     tests::measured::request(bench.cluster.address, "POST", "/instance", &body).unwrap();
-    let theirs = bench.instances().unwrap();
-    assert_eq!(theirs.len(), 1);
+    // The command is accepted before it is carried out.
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    let theirs = loop {
+        let there = bench.instances().unwrap();
+        if there.len() == 1 {
+            break there;
+        }
+        assert!(std::time::Instant::now() < deadline, "the instance never appeared");
+        std::thread::yield_now();
+    };
 
     let output = bench.command("--model simulated-8b --pp 64 --tg 8 --max-nodes 1").unwrap().output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", words(&output));

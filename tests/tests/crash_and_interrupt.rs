@@ -70,7 +70,7 @@ fn after_kill_9_the_journal_becomes_a_result_file_with_every_finished_request() 
     let report = Command::new(tests::exoscope().unwrap()).arg("report").arg(bench.results()).output().unwrap();
     assert!(report.status.success());
     let text = String::from_utf8(report.stdout).unwrap();
-    assert!(text.contains("incomplete"), "the report says that it is incomplete:\n{text}");
+    assert!(text.contains("Incomplete:"), "the report says that it is incomplete:\n{text}");
     assert!(text.contains("simulated"), "{text}");
 }
 

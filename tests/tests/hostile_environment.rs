@@ -83,19 +83,35 @@ fn an_output_that_cannot_be_written_is_said_before_anything_is_measured() {
     assert_eq!(bench.instances().unwrap(), Vec::<String>::new());
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 #[test]
-fn a_full_disk() {
-    // /dev/full takes every open and refuses every write with "no space left on device".
+fn a_disk_that_is_full_in_the_middle_of_a_run() {
+    // A limit on the size of files refuses writes as a full disk does, and needs no root: 16 blocks of 1024 bytes.
     let bench = cluster();
-    let mut command = bench_at(bench.cluster.address).unwrap();
-    std::os::unix::fs::symlink("/dev/full", bench.journal()).unwrap();
-    command
-        .args(["--model", "simulated-8b", "--pp", "64", "--tg", "8", "--max-nodes", "1", "--json-out"])
-        .arg(bench.results());
-    let said = run(command, 1);
-    assert!(said.to_lowercase().contains("no space left") || said.contains("journal"), "{said}");
+    let command = bench.command("--model simulated-8b --pp 64 --tg 8 --repeat 200 --max-nodes 1").unwrap();
+    let mut limited = Command::new("bash");
+    limited
+        .args(["-c", "trap '' XFSZ; ulimit -f 16; exec \"$0\" \"$@\""])
+        .arg(command.get_program())
+        .args(command.get_args());
+    let said = run(limited, 1);
+    assert!(said.contains("journal") && said.contains("exoscope recover"), "{said}");
     assert_eq!(bench.instances().unwrap(), Vec::<String>::new(), "nothing is left on the cluster");
+
+    let saved = bench.folder.path().join("saved.json");
+    let mut recover = Command::new(tests::exoscope().unwrap());
+    recover.arg("recover").arg(bench.journal()).arg("--output").arg(&saved);
+    assert!(recover.output().unwrap().status.success());
+    let file = tests::measured::read_json(&saved).unwrap();
+    assert!(!file["runs"].as_array().unwrap().is_empty(), "what was written before is not lost");
+}
+
+#[test]
+fn the_journal_of_an_earlier_run_is_not_overwritten() {
+    let bench = cluster();
+    std::fs::write(bench.journal(), "").unwrap();
+    let said = run(bench.command("--model simulated-8b --pp 64 --tg 8 --max-nodes 1").unwrap(), 1);
+    assert!(said.contains("exoscope recover"), "{said}");
 }
 
 #[test]

@@ -2,11 +2,13 @@
 //!
 //! * [`sheet`] blocks of headings, lines and grids: the content, once for terminal and Markdown.
 //! * `report` a summary → blocks.
+//! * `closing` the end of a run → blocks.
 //! * `comparison` a comparison → blocks.
 //! * `terminal` blocks → a terminal's width and colours.
 //! * `markdown` blocks → Markdown.
 //! * `csv` one line per cell and metric, unrounded.
 
+mod closing;
 mod comparison;
 mod csv;
 mod markdown;
@@ -18,7 +20,7 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 
 use analyzer::comparison::Comparison;
-use analyzer::summary::Report;
+use analyzer::summary::{FileReport, Report};
 
 /// How a report is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -81,6 +83,12 @@ pub fn reports(reports: &Report, format: Format, look: Look) -> Result<String, R
         Format::Table => terminal::draw(&report::blocks(reports), look),
         Format::Markdown => markdown::draw(&report::blocks(reports)),
     })
+}
+
+/// Writes the closing table of a run, for people.
+#[must_use]
+pub fn closing(report: &FileReport, look: Look) -> String {
+    terminal::draw(&closing::blocks(report), look)
 }
 
 /// Writes a comparison.
