@@ -42,6 +42,12 @@ impl Scale {
         &self.label
     }
 
+    /// A value in this scale, unrounded: what a chart draws beside the column's words.
+    #[must_use]
+    pub fn scaled(&self, value: f64) -> f64 {
+        value * self.factor
+    }
+
     /// A value in this scale, without the unit; "–" where it is absent.
     #[must_use]
     pub fn text(&self, value: Option<f64>) -> String {

@@ -1,12 +1,101 @@
 //! `exoscope view`.
 
-use super::{CliError, Exit};
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
 
+use tokio::net::TcpListener;
+
+use super::{CliError, Exit};
+use crate::capture::clock::Clock;
+use crate::capture::cluster::Cluster;
+use crate::capture::interrupt::Interrupt;
+use crate::plan::Address;
+use crate::report::document;
+use crate::viewer::app;
+use crate::viewer::server::{Preloaded, Site, router};
+
+/// Serves the viewer to this machine and opens it with the files given. Nothing leaves the browser; Ctrl-C ends it.
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {}
+#[command(after_help = "\
+Examples:
+  exoscope view before.json after.json
+  exoscope view results.json --no-open --port 8080")]
+pub(super) struct Arguments {
+    /// Result files to open at once; more can be dropped into the page
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Port to serve on; 0 takes any free one
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+    /// Print the address and open no browser
+    #[arg(long)]
+    no_open: bool,
+    /// Serve, ask for the list of files as the page does, print the address, and end: for scripts
+    #[arg(long)]
+    check: bool,
+    /// Folder of the built viewer
+    #[arg(long, value_name = "DIR", env = "EXOSCOPE_VIEWER")]
+    dist: Option<PathBuf>,
+}
 
 impl Arguments {
     pub(super) fn run(self) -> Result<Exit, CliError> {
-        Err(CliError::failed("not there yet"))
+        let program = std::env::current_exe().ok();
+        let app = app::find(self.dist.as_deref(), program.as_deref()).map_err(CliError::failed)?;
+        let preloaded = self.files.iter().map(|file| preload(file)).collect::<Result<Vec<_>, _>>()?;
+        let runtime = tokio::runtime::Runtime::new()
+            .map_err(|error| CliError::failed(format!("the system gives no threads: {error}")))?;
+        runtime.block_on(self.serve(Site { app, preloaded }))
     }
+
+    async fn serve(self, site: Site) -> Result<Exit, CliError> {
+        let taken = |error: std::io::Error| {
+            CliError::failed(format!("port {} cannot be served on: {error}; --port 0 takes a free one", self.port))
+        };
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).await.map_err(taken)?;
+        let port = listener.local_addr().map_err(taken)?.port();
+        let address = format!("http://127.0.0.1:{port}/");
+        let server = async { axum::serve(listener, router(site)).await };
+        let interrupt = Interrupt::default();
+        interrupt
+            .listen()
+            .map_err(|error| CliError::failed(format!("the system does not let Ctrl-C be heard: {error}")))?;
+
+        if self.check {
+            return tokio::select! {
+                served = server => served.map(|()| Exit::Done).map_err(taken),
+                checked = check(port) => {
+                    checked?;
+                    document::write(None, &format!("served on {address}\n")).map_err(CliError::failed)?;
+                    Ok(Exit::Done)
+                }
+            };
+        }
+        document::write(None, &format!("serving on {address}\n")).map_err(CliError::failed)?;
+        if !self.no_open
+            && let Err(error) = open::that_detached(&address)
+        {
+            // A machine without a browser is no reason to stop serving.
+            document::write(None, &format!("no browser could be opened ({error}); open the address yourself\n"))
+                .map_err(CliError::failed)?;
+        }
+        tokio::select! {
+            served = server => served.map(|()| Exit::Done).map_err(taken),
+            () = interrupt.raised() => Ok(Exit::Done),
+        }
+    }
+}
+
+fn preload(file: &Path) -> Result<Preloaded, CliError> {
+    let shown = file.display().to_string();
+    let bytes = std::fs::read(file).map_err(|error| CliError::failed(format!("{shown}: {error}")))?;
+    let name = file.file_name().map_or(shown, |name| name.to_string_lossy().into_owned());
+    Ok(Preloaded { name, bytes: bytes.into() })
+}
+
+/// Asks for the list of preloaded files as the page does, which proves that the address answers.
+async fn check(port: u16) -> Result<(), CliError> {
+    let address = Address { host: "127.0.0.1".into(), port };
+    let site = Cluster::new(address, Clock::start(), Interrupt::default());
+    site.get("/preloaded.json").await.map(drop).map_err(CliError::failed)
 }

@@ -1,0 +1,210 @@
+//! The page's end of the worker: files go in, summaries and comparisons come out as signals.
+
+use std::sync::Arc;
+
+use analyzer::comparison::Comparison;
+use analyzer::summary::FileReport;
+use leptos::prelude::*;
+use wasm_bindgen::prelude::*;
+use web_sys::{ErrorEvent, MessageEvent, Worker};
+
+use crate::protocol::{Answer, Ask};
+
+/// How far a file is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Progress {
+    /// Its bytes are on their way into the page.
+    Reading,
+    /// The worker has it.
+    Analysing,
+    /// Read.
+    Loaded(Arc<FileReport>),
+    /// It cannot be read; why.
+    Refused(String),
+}
+
+/// A file of the library.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// The page's number for it, from 1.
+    pub id: u32,
+    /// Its name.
+    pub name: String,
+    /// How far it is.
+    pub progress: Progress,
+}
+
+/// Two files side by side, or why not.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compared {
+    /// The base's number.
+    pub base: u32,
+    /// The new one's number.
+    pub new: u32,
+    /// The comparison.
+    pub outcome: Result<Arc<Comparison>, String>,
+}
+
+/// The files, and the worker that reads them.
+#[derive(Clone, Copy)]
+pub struct Analysis {
+    /// All files, in the order of loading.
+    pub files: RwSignal<Vec<Entry>>,
+    /// The comparison that was asked for last.
+    pub compared: RwSignal<Option<Compared>>,
+    /// Why the worker does not run, in a sentence.
+    pub broken: RwSignal<Option<String>>,
+    next: StoredValue<u32>,
+    worker: StoredValue<Option<Worker>, LocalStorage>,
+}
+
+impl Default for Analysis {
+    fn default() -> Self {
+        Self::start()
+    }
+}
+
+impl Analysis {
+    /// Starts the worker.
+    #[must_use]
+    pub fn start() -> Self {
+        let analysis = Self {
+            files: RwSignal::new(Vec::new()),
+            compared: RwSignal::new(None),
+            broken: RwSignal::new(None),
+            next: StoredValue::new(1),
+            worker: StoredValue::new_local(None),
+        };
+        let broken = |reason: String| {
+            format!("the analyser did not start ({reason}); reload the page, or serve it with `exoscope view`")
+        };
+        match Worker::new("./worker_loader.js") {
+            Ok(worker) => {
+                let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+                    let answer = event.data().as_string().and_then(|text| serde_json::from_str(&text).ok());
+                    if let Some(answer) = answer {
+                        analysis.take(answer);
+                    }
+                });
+                worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+                let on_error = Closure::<dyn FnMut(ErrorEvent)>::new(move |event: ErrorEvent| {
+                    analysis.broken.set(Some(broken(event.message())));
+                });
+                worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
+                // They live as long as the page.
+                on_message.forget();
+                on_error.forget();
+                analysis.worker.set_value(Some(worker));
+            }
+            Err(error) => analysis.broken.set(Some(broken(format!("{error:?}")))),
+        }
+        analysis
+    }
+
+    /// Makes a place in the library for a file whose bytes are on their way.
+    #[must_use]
+    pub fn announce(self, name: String) -> u32 {
+        let id = self.next.get_value();
+        self.next.set_value(id + 1);
+        self.files.update(|files| files.push(Entry { id, name, progress: Progress::Reading }));
+        id
+    }
+
+    /// Hands the bytes of an announced file to the worker.
+    pub fn read(self, id: u32, bytes: &js_sys::ArrayBuffer) {
+        let name =
+            self.files.with_untracked(|files| files.iter().find(|file| file.id == id).map(|file| file.name.clone()));
+        let Some(name) = name else { return };
+        self.progress(id, Progress::Analysing);
+        self.ask(&Ask::Load { id, name }, Some(bytes));
+    }
+
+    /// Says why the bytes of an announced file did not come.
+    pub fn refuse(self, id: u32, reason: String) {
+        self.progress(id, Progress::Refused(reason));
+    }
+
+    /// Asks for a comparison.
+    pub fn compare(self, base: u32, new: u32) {
+        self.ask(&Ask::Compare { base, new }, None);
+    }
+
+    /// Takes a file out of the library. It can be put back with [`Self::restore`].
+    pub fn remove(self, id: u32) -> Option<(usize, Entry)> {
+        let mut removed = None;
+        self.files.update(|files| {
+            if let Some(place) = files.iter().position(|file| file.id == id) {
+                removed = Some((place, files.remove(place)));
+            }
+        });
+        removed
+    }
+
+    /// Puts a removed file back to its place.
+    pub fn restore(self, place: usize, entry: Entry) {
+        self.files.update(|files| files.insert(place.min(files.len()), entry));
+    }
+
+    /// Lets the worker go of a removed file for good.
+    pub fn forget(self, id: u32) {
+        self.ask(&Ask::Forget { id }, None);
+    }
+
+    /// The summary of a loaded file.
+    #[must_use]
+    pub fn report(self, id: u32) -> Option<Arc<FileReport>> {
+        self.files.with(|files| {
+            files.iter().find(|file| file.id == id).and_then(|file| match &file.progress {
+                Progress::Loaded(report) => Some(report.clone()),
+                _ => None,
+            })
+        })
+    }
+
+    /// The files that can be looked at: number and name.
+    #[must_use]
+    pub fn loaded(self) -> Vec<(u32, String)> {
+        self.files.with(|files| {
+            let loaded = files.iter().filter(|file| matches!(file.progress, Progress::Loaded(_)));
+            loaded.map(|file| (file.id, file.name.clone())).collect()
+        })
+    }
+
+    fn progress(self, id: u32, progress: Progress) {
+        self.files.update(|files| {
+            if let Some(file) = files.iter_mut().find(|file| file.id == id) {
+                file.progress = progress;
+            }
+        });
+    }
+
+    fn take(self, answer: Answer) {
+        match answer {
+            Answer::Ready => {}
+            Answer::Loaded { id, report } => self.progress(id, Progress::Loaded(Arc::from(report))),
+            Answer::Refused { id, reason } => self.progress(id, Progress::Refused(reason)),
+            Answer::Compared { base, new, comparison } => {
+                self.compared.set(Some(Compared { base, new, outcome: Ok(Arc::from(comparison)) }));
+            }
+            Answer::NotCompared { base, new, reason } => {
+                self.compared.set(Some(Compared { base, new, outcome: Err(reason) }));
+            }
+        }
+    }
+
+    fn ask(self, ask: &Ask, bytes: Option<&js_sys::ArrayBuffer>) {
+        let Ok(text) = serde_json::to_string(ask) else { return };
+        let message = js_sys::Array::of1(&JsValue::from_str(&text));
+        let moved = js_sys::Array::new();
+        if let Some(bytes) = bytes {
+            message.push(bytes);
+            moved.push(bytes);
+        }
+        let told = self
+            .worker
+            .with_value(|worker| worker.as_ref().map(|worker| worker.post_message_with_transfer(&message, &moved)));
+        if let Some(Err(error)) = told {
+            self.broken.set(Some(format!("the analyser cannot be reached ({error:?}); reload the page")));
+        }
+    }
+}
