@@ -56,6 +56,8 @@ pub struct Analysis {
     pub broken: RwSignal<Option<String>>,
     next: StoredValue<u32>,
     worker: StoredValue<Option<Worker>, LocalStorage>,
+    /// What was asked before the worker could listen: a message without a listener is lost. None once it is ready.
+    waiting: StoredValue<Option<Vec<Message>>, LocalStorage>,
 }
 
 impl Default for Analysis {
@@ -74,6 +76,7 @@ impl Analysis {
             broken: RwSignal::new(None),
             next: StoredValue::new(1),
             worker: StoredValue::new_local(None),
+            waiting: StoredValue::new_local(Some(Vec::new())),
         };
         let broken = |reason: String| {
             format!("the analyser did not start ({reason}); reload the page, or serve it with `exoscope view`")
@@ -180,7 +183,10 @@ impl Analysis {
 
     fn take(self, answer: Answer) {
         match answer {
-            Answer::Ready => {}
+            Answer::Ready => {
+                let waiting = self.waiting.try_update_value(Option::take).flatten();
+                waiting.into_iter().flatten().for_each(|message| self.send(&message));
+            }
             Answer::Loaded { id, report } => self.progress(id, Progress::Loaded(Arc::from(report))),
             Answer::Refused { id, reason } => self.progress(id, Progress::Refused(reason)),
             Answer::Compared { base, new, comparison } => {
@@ -200,11 +206,32 @@ impl Analysis {
             message.push(bytes);
             moved.push(bytes);
         }
-        let told = self
-            .worker
-            .with_value(|worker| worker.as_ref().map(|worker| worker.post_message_with_transfer(&message, &moved)));
+        let message = Message { data: message, moved };
+        let kept = self.waiting.try_update_value(|waiting| match waiting {
+            Some(waiting) => {
+                waiting.push(message.clone());
+                true
+            }
+            None => false,
+        });
+        if kept == Some(false) {
+            self.send(&message);
+        }
+    }
+
+    fn send(self, message: &Message) {
+        let told = self.worker.with_value(|worker| {
+            worker.as_ref().map(|worker| worker.post_message_with_transfer(&message.data, &message.moved))
+        });
         if let Some(Err(error)) = told {
             self.broken.set(Some(format!("the analyser cannot be reached ({error:?}); reload the page")));
         }
     }
+}
+
+/// A message to the worker, and the buffers that move there with it.
+#[derive(Clone)]
+struct Message {
+    data: js_sys::Array,
+    moved: js_sys::Array,
 }

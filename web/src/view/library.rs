@@ -29,7 +29,7 @@ pub(super) fn screen(app: App) -> impl IntoView {
             <p class="quiet">"results.json of exoscope or of exo's own bench; nothing leaves this browser"</p>
         </div>
         <ul class="files" aria-live="polite">
-            <For each=move || app.analysis.files.get() key=|file| (file.id, state(file)) let(file)>
+            <For each=move || app.analysis.files.get() key=|file| (file.id, stage(file)) let(file)>
                 {line(app, file)}
             </For>
         </ul>
@@ -60,6 +60,16 @@ const fn state(file: &Entry) -> &'static str {
         Progress::Reading | Progress::Analysing => "loading",
         Progress::Loaded(_) => "loaded",
         Progress::Refused(_) => "refused",
+    }
+}
+
+/// What of a file decides how its line looks: a line is made anew when it changes.
+const fn stage(file: &Entry) -> u8 {
+    match file.progress {
+        Progress::Reading => 0,
+        Progress::Analysing => 1,
+        Progress::Loaded(_) => 2,
+        Progress::Refused(_) => 3,
     }
 }
 

@@ -19,6 +19,10 @@ pub(super) fn table(table: Table) -> impl IntoView {
         })
         .collect_view();
     let rows = table.rows.into_iter().map(row).collect_view();
+    let notes = (!table.notes.is_empty()).then(|| {
+        let items = table.notes.into_iter().map(|note| view! { <li>{note}</li> }).collect_view();
+        view! { <ol class="footnotes">{items}</ol> }
+    });
     view! {
         <div class="scroll">
             <table>
@@ -26,6 +30,7 @@ pub(super) fn table(table: Table) -> impl IntoView {
                 <thead><tr>{heads}</tr></thead>
                 <tbody>{rows}</tbody>
             </table>
+            {notes}
         </div>
     }
 }

@@ -47,6 +47,7 @@ pub fn table(comparison: &Comparison, only_changed: bool) -> Table {
     };
     let name_model = several(|one, other| one.cell.model_id == other.cell.model_id);
     let mut rows = Vec::new();
+    let mut notes = Vec::new();
     for (index, cell) in comparison.cells.iter().enumerate() {
         let key = &cell.cell;
         let model = key.model_id.clone().filter(|_| name_model).map(|model| format!("{model} ")).unwrap_or_default();
@@ -54,7 +55,7 @@ pub fn table(comparison: &Comparison, only_changed: bool) -> Table {
         let shown = cell.metrics.iter().filter(|metric| !only_changed || is_changed(metric));
         for (number, metric) in shown.enumerate() {
             let name = if number == 0 { place.clone() } else { String::new() };
-            rows.push(row(index, number == 0, name, metric));
+            rows.push(row(index, number == 0, name, metric, &mut notes));
         }
     }
     Table {
@@ -74,6 +75,7 @@ pub fn table(comparison: &Comparison, only_changed: bool) -> Table {
             Column::words("note"),
         ],
         rows,
+        notes,
     }
 }
 
@@ -81,7 +83,7 @@ const fn is_changed(metric: &MetricComparison) -> bool {
     matches!(metric.verdict, Some(Verdict::Improved | Verdict::Regressed))
 }
 
-fn row(index: usize, first: bool, place: String, metric: &MetricComparison) -> Row {
+fn row(index: usize, first: bool, place: String, metric: &MetricComparison, notes: &mut Vec<String>) -> Row {
     let sides = [metric.base.as_ref(), metric.new.as_ref()];
     let scale = Scale::of(&metric.unit, sides.iter().flatten().map(|side| side.median));
     let value = |side: Option<&Side>, class: &'static str, stat: &'static str| {
@@ -95,11 +97,11 @@ fn row(index: usize, first: bool, place: String, metric: &MetricComparison) -> R
     let interval = metric
         .interval_percent
         .map_or_else(|| ABSENT.to_owned(), |[low, high]| format!("{} to {}", change(low), change(high)));
-    let mut notes = Vec::new();
+    let mut weak = Vec::new();
     if let (Some(Verdict::Undecided), Some(resolves)) = (metric.verdict, metric.resolves_percent) {
-        notes.push(format!("this pair resolves {} or more", percent(resolves)));
+        weak.push(format!("this pair resolves {} or more", percent(resolves)));
     }
-    notes.extend(metric.warnings.iter().cloned());
+    weak.extend(metric.warnings.iter().cloned());
     Row {
         cell: Some(index),
         metric: Some(metric_id(metric.metric)),
@@ -124,7 +126,7 @@ fn row(index: usize, first: bool, place: String, metric: &MetricComparison) -> R
                 Better::Lower => "lower",
             }),
             Cell { class: metric.verdict.map_or("", class), ..Cell::words(metric.verdict.map_or(ABSENT, words)) },
-            Cell { class: "note", ..Cell::words(notes.join("; ")) },
+            Cell { class: "note", ..Cell::words(Table::marks(notes, weak)) },
         ],
     }
 }

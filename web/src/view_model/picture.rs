@@ -78,6 +78,7 @@ pub fn repeats(report: &FileReport, metric: Metric) -> Picture {
             caption: title.clone(),
             columns: vec![Column::words("cell"), Column::number("value no."), Column::number(title)],
             rows,
+            notes: Vec::new(),
         },
     }
 }
@@ -126,6 +127,7 @@ pub fn power(timeline: &Timeline) -> Picture {
             caption: "Power of each node".into(),
             columns: vec![Column::words("node"), Column::number("time s"), Column::number("power W")],
             rows,
+            notes: Vec::new(),
         },
     }
 }

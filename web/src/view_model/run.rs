@@ -29,6 +29,8 @@ pub fn cell_table(index: usize, cell: &CellReport) -> Table {
         count(cell.sessions, "session"),
         format!("{} failed", cell.failed),
     ];
+    let mut notes = Vec::new();
+    let rows = cell.metrics.iter().map(|summary| metric_row(index, summary, &mut notes)).collect();
     Table {
         caption: format!("{} — {} — {}", cell.key.words(), cell.key.placement(), counts.join(", ")),
         columns: vec![
@@ -47,11 +49,12 @@ pub fn cell_table(index: usize, cell: &CellReport) -> Table {
             Column::number("max"),
             Column::words("note"),
         ],
-        rows: cell.metrics.iter().map(|summary| metric_row(index, summary)).collect(),
+        rows,
+        notes,
     }
 }
 
-fn metric_row(index: usize, summary: &MetricSummary) -> Row {
+fn metric_row(index: usize, summary: &MetricSummary, notes: &mut Vec<String>) -> Row {
     let scale = Scale::of(&summary.unit, [summary.median, summary.mean, summary.min, summary.max]);
     let number = |stat, value: Option<f64>| Cell::number(scale.text(value), stat, value);
     let cv = summary.cv_percent.map_or_else(|| ABSENT.to_owned(), |cv| fixed(cv, 1));
@@ -69,7 +72,7 @@ fn metric_row(index: usize, summary: &MetricSummary) -> Row {
             Cell::words(summary.stability.word()),
             number("min", Some(summary.min)),
             number("max", Some(summary.max)),
-            Cell { class: "note", ..Cell::words(summary.warnings.join("; ")) },
+            Cell { class: "note", ..Cell::words(Table::marks(notes, summary.warnings.iter().cloned())) },
         ],
         ..Row::default()
     }

@@ -72,9 +72,25 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The rows.
     pub rows: Vec<Row>,
+    /// Sentences that marks in the rows point to, each once.
+    pub notes: Vec<String>,
 }
 
 impl Table {
+    /// The marks of some sentences, numbers from 1; the sentences stand below the table.
+    pub fn marks(notes: &mut Vec<String>, sentences: impl IntoIterator<Item = String>) -> String {
+        let mut numbers = Vec::new();
+        for sentence in sentences {
+            let place = notes.iter().position(|known| *known == sentence).unwrap_or_else(|| {
+                notes.push(sentence);
+                notes.len() - 1
+            });
+            numbers.push(place + 1);
+        }
+        numbers.sort_unstable();
+        numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" ")
+    }
+
     /// The table as CSV, unrounded where a number is known.
     #[must_use]
     pub fn csv(&self) -> String {
@@ -103,7 +119,11 @@ mod tests {
                 cells: vec![Cell::words("say \"x\""), Cell::number("1.2", "mean", Some(1.2345))],
                 ..Row::default()
             }],
+            notes: Vec::new(),
         };
+        let mut notes = Vec::new();
+        assert_eq!(Table::marks(&mut notes, ["x".to_owned(), "y".to_owned()]), "1 2");
+        assert_eq!(Table::marks(&mut notes, ["y".to_owned()]), "2");
         assert_eq!(table.csv(), "\"a, b\",c\n\"say \"\"x\"\"\",1.2345\n");
     }
 }
