@@ -1,6 +1,7 @@
 //! What the workspace's tests share: where the repository, the built binary and the shared captures are.
 
 pub mod client;
+pub mod same;
 pub mod shape;
 
 pub mod measured;

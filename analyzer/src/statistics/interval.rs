@@ -1,6 +1,6 @@
 //! Student's t distribution: how sure is a difference of means.
 
-use statrs::distribution::{Continuous, ContinuousCDF, Normal, StudentsT};
+use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::function::gamma;
 
 /// Two-sided p of a value at least as far from 0 as `t` under Student's t with `freedom` degrees of freedom; infinite
@@ -22,29 +22,30 @@ pub fn critical_value(confidence: f64, freedom: f64) -> Option<f64> {
         return None;
     }
     let tail = (1.0 - confidence) / 2.0;
-    let mut point = if freedom.is_infinite() {
-        Normal::standard().inverse_cdf(tail)
-    } else if freedom > 0.0 {
-        StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(tail)
-    } else {
-        return None;
-    };
-    // statrs inverts to about 1e-9; Newton's steps on its distribution function, which is exact to 1e-12 up to a
-    // thousand degrees of freedom, give the rest.
-    for _ in 0..4 {
-        let density = if freedom.is_infinite() {
-            Normal::standard().pdf(point)
-        } else {
-            StudentsT::new(0.0, 1.0, freedom).ok()?.pdf(point)
-        };
-        let step = (lower_tail(point, freedom)? - tail) / density;
-        if !step.is_finite() {
-            break;
+    // Bisection on the distribution function, which falls steadily: statrs' own inverse does not end for some degrees of
+    // freedom (seen where two single values are compared), and halving an interval always does.
+    let mut low = -1.0;
+    while lower_tail(low, freedom)? > tail {
+        low *= 2.0;
+        if !f64::is_finite(low) {
+            return None;
         }
-        point -= step;
     }
-    Some(-point)
+    let mut high = 0.0;
+    // Each step gives one binary digit: 52 of the number itself, and one for each doubling above.
+    for _ in 0..HALVINGS {
+        let middle = f64::midpoint(low, high);
+        if lower_tail(middle, freedom)? > tail {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    Some(-f64::midpoint(low, high))
 }
+
+/// More than a double has digits for any point that a 95 % interval can need.
+const HALVINGS: u32 = 110;
 
 fn lower_tail(t: f64, freedom: f64) -> Option<f64> {
     if freedom.is_infinite() {
@@ -56,5 +57,24 @@ fn lower_tail(t: f64, freedom: f64) -> Option<f64> {
         StudentsT::new(0.0, 1.0, freedom).ok().map(|distribution| distribution.cdf(t))
     } else {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_point_is_found_for_any_degrees_of_freedom() {
+        for exponent in -8..=16 {
+            let freedom = 10f64.powi(exponent);
+            let Some(point) = critical_value(0.95, freedom) else {
+                // Below some hundredths the point is beyond any double.
+                assert!(freedom < 0.01, "{freedom}");
+                continue;
+            };
+            assert!(point > 1.95, "{freedom}: {point}");
+        }
+        assert_eq!(critical_value(0.95, 0.0), None);
     }
 }

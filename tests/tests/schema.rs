@@ -1,0 +1,61 @@
+//! The published JSON Schema is that of the types, and every file we ship or write is valid by it.
+
+use std::fs;
+
+use serde_json::Value;
+
+#[test]
+fn the_published_schema_is_that_of_the_types() {
+    let path = tests::fixture("schema/results.schema.json");
+    let text = serde_json::to_string_pretty(&analyzer::record::schema()).unwrap() + "\n";
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, &text).unwrap();
+    }
+    let kept =
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}; run `just golden`", path.display()));
+    assert_eq!(kept, text, "the schema is stale; run `just golden`");
+}
+
+/// What is wrong with a document by the schema of the types.
+fn faults(document: &Value) -> Vec<String> {
+    let validator = jsonschema::validator_for(&analyzer::record::schema()).unwrap();
+    validator.iter_errors(document).map(|error| format!("{}: {error}", error.instance_path())).collect()
+}
+
+#[test]
+fn every_fixture_of_ours_is_valid() {
+    let mut seen = 0;
+    for entry in fs::read_dir(tests::fixture("results")).unwrap() {
+        let path = entry.unwrap().path();
+        // Bare lists, several documents in one file and a byte order mark are shapes of others.
+        let Ok(document) = tests::measured::read_json(&path) else { continue };
+        if document.get("runs").is_none() {
+            continue;
+        }
+        let faults = faults(&document);
+        assert!(faults.is_empty(), "{}:\n{}", path.display(), faults.join("\n"));
+        seen += 1;
+    }
+    assert!(seen >= 10, "fixtures were validated, not {seen}");
+}
+
+#[test]
+fn a_file_that_bench_wrote_is_valid() {
+    let settings = probe::simulate::Settings { load_seconds: 0.0, ..probe::simulate::Settings::default() };
+    let bench = tests::measured::Bench::new(settings).unwrap();
+    let output = bench
+        .command("--model simulated-8b --pp 64 --tg 8 --concurrency 1,2 --stream --max-nodes 1 --metrics-interval 0.1")
+        .unwrap()
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let faults = faults(&tests::measured::read_json(&bench.results()).unwrap());
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn the_schema_refuses_what_is_no_result_file() {
+    assert!(!faults(&serde_json::json!({"runs": [{"elapsed_s": "fast"}]})).is_empty());
+    assert!(!faults(&serde_json::json!({})).is_empty());
+}
