@@ -107,7 +107,7 @@ fn side(sample: &Sample) -> Option<Side> {
             as u64,
         median: quantile::median(&values)?,
         mean: spread::mean(&values)?,
-        geomean: logs.map(|logs| logs.mean().exp()),
+        geomean: logs.map(|logs| libm::exp(logs.mean())),
     })
 }
 

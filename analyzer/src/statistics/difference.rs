@@ -43,11 +43,11 @@ pub fn hodges_lehmann(base: &[f64], new: &[f64]) -> Option<f64> {
 /// A difference of logarithms as a change in percent of the base.
 #[must_use]
 pub fn percent(log_difference: f64) -> f64 {
-    100.0 * log_difference.exp_m1()
+    100.0 * libm::expm1(log_difference)
 }
 
 /// A change in percent as the difference of logarithms that it is. `percent` above −100.
 #[must_use]
 pub fn log_difference(percent: f64) -> f64 {
-    (percent / 100.0).ln_1p()
+    libm::log1p(percent / 100.0)
 }

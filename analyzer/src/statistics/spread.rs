@@ -42,5 +42,5 @@ pub fn geometric_mean(values: &[f64]) -> Option<f64> {
 /// Natural logarithms; None where a value is not positive.
 #[must_use]
 pub fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
-    values.iter().map(|value| (*value > 0.0).then(|| value.ln())).collect()
+    values.iter().map(|value| (*value > 0.0).then(|| libm::log(*value))).collect()
 }
