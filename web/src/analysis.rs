@@ -78,9 +78,6 @@ impl Analysis {
             worker: StoredValue::new_local(None),
             waiting: StoredValue::new_local(Some(Vec::new())),
         };
-        let broken = |reason: String| {
-            format!("the analyser did not start ({reason}); reload the page, or serve it with `exoscope view`")
-        };
         match Worker::new("./worker_loader.js") {
             Ok(worker) => {
                 let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
@@ -91,7 +88,7 @@ impl Analysis {
                 });
                 worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
                 let on_error = Closure::<dyn FnMut(ErrorEvent)>::new(move |event: ErrorEvent| {
-                    analysis.broken.set(Some(broken(event.message())));
+                    analysis.breaks(&event.message());
                 });
                 worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
                 // They live as long as the page.
@@ -99,7 +96,7 @@ impl Analysis {
                 on_error.forget();
                 analysis.worker.set_value(Some(worker));
             }
-            Err(error) => analysis.broken.set(Some(broken(format!("{error:?}")))),
+            Err(error) => analysis.breaks(&format!("{error:?}")),
         }
         analysis
     }
@@ -127,9 +124,10 @@ impl Analysis {
         self.progress(id, Progress::Refused(reason));
     }
 
-    /// Asks for a comparison.
-    pub fn compare(self, base: u32, new: u32) {
-        self.ask(&Ask::Compare { base, new }, None);
+    /// Asks for a comparison. The deltas are the smallest changes that matter, percent, for rates and times and for
+    /// energy; the analyzer's own where they are absent.
+    pub fn compare(self, base: u32, new: u32, delta_percent: Option<f64>, delta_energy_percent: Option<f64>) {
+        self.ask(&Ask::Compare { base, new, delta_percent, delta_energy_percent }, None);
     }
 
     /// Takes a file out of the library. It can be put back with [`Self::restore`].
@@ -181,12 +179,26 @@ impl Analysis {
         });
     }
 
+    /// Says that the worker does not run, beside every file that waits for it too: nothing spins for ever.
+    fn breaks(self, reason: &str) {
+        let ready = self.waiting.with_value(Option::is_none);
+        let what = if ready { "the analyser stopped" } else { "the analyser did not start" };
+        self.files.update(|files| {
+            for file in files.iter_mut().filter(|file| matches!(file.progress, Progress::Reading | Progress::Analysing))
+            {
+                file.progress = Progress::Refused(format!("{}: {what} before it was read; reload the page", file.name));
+            }
+        });
+        self.broken.set(Some(format!("{what} ({reason}); reload the page, or serve it with `exoscope view`")));
+    }
+
     fn take(self, answer: Answer) {
         match answer {
             Answer::Ready => {
                 let waiting = self.waiting.try_update_value(Option::take).flatten();
                 waiting.into_iter().flatten().for_each(|message| self.send(&message));
             }
+            Answer::Broken { reason } => self.breaks(&reason),
             Answer::Loaded { id, report } => self.progress(id, Progress::Loaded(Arc::from(report))),
             Answer::Refused { id, reason } => self.progress(id, Progress::Refused(reason)),
             Answer::Compared { base, new, comparison } => {

@@ -68,8 +68,9 @@ async fn fetch(url: &str) -> Option<js_sys::ArrayBuffer> {
     JsFuture::from(response.array_buffer().ok()?).await.ok()?.dyn_into().ok()
 }
 
-/// Listens for drops and pastes anywhere on the page; `over` is true while something is held over it.
-pub fn listen(analysis: Analysis, over: RwSignal<bool>) {
+/// Listens for drops and pastes anywhere on the page; `over` is true while something is held over it, and `arrived` is
+/// called when something came.
+pub fn listen(analysis: Analysis, over: RwSignal<bool>, arrived: impl Fn() + Copy + 'static) {
     let on = |name: &str, handler: Closure<dyn FnMut(DragEvent)>| {
         drop(window().add_event_listener_with_callback(name, handler.as_ref().unchecked_ref()));
         // It listens for as long as the page lives.
@@ -96,6 +97,7 @@ pub fn listen(analysis: Analysis, over: RwSignal<bool>) {
             event.prevent_default();
             over.set(false);
             list(analysis, event.data_transfer().and_then(|data| data.files()));
+            arrived();
         }),
     );
     let pasted = Closure::<dyn FnMut(ClipboardEvent)>::new(move |event: ClipboardEvent| {
@@ -103,10 +105,12 @@ pub fn listen(analysis: Analysis, over: RwSignal<bool>) {
         let files = data.files();
         if files.as_ref().is_some_and(|files| files.length() > 0) {
             list(analysis, files);
+            arrived();
         } else if let Ok(words) = data.get_data("text/plain")
             && !words.trim().is_empty()
         {
             text(analysis, &words);
+            arrived();
         }
     });
     drop(window().add_event_listener_with_callback("paste", pasted.as_ref().unchecked_ref()));

@@ -21,6 +21,12 @@ pub enum Ask {
         base: u32,
         /// The new one.
         new: u32,
+        /// The smallest change of rates and times that matters, percent; the analyzer's own where it is absent.
+        #[serde(default)]
+        delta_percent: Option<f64>,
+        /// The same for energy.
+        #[serde(default)]
+        delta_energy_percent: Option<f64>,
     },
     /// Let go of a file.
     Forget {
@@ -35,6 +41,11 @@ pub enum Ask {
 pub enum Answer {
     /// Ready for questions.
     Ready,
+    /// The worker does not run; said by its loader, in JavaScript.
+    Broken {
+        /// The browser's words.
+        reason: String,
+    },
     /// A file was read.
     Loaded {
         /// Its number.

@@ -10,19 +10,24 @@ mod library;
 mod parts;
 mod run;
 
+use leptos::html::Button;
 use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
-use web_sys::{HtmlElement, KeyboardEvent};
+use web_sys::{HtmlElement, KeyboardEvent, MediaQueryList};
 
 use crate::analysis::{Analysis, Entry};
+use crate::chart::Ground;
 use crate::load;
-use crate::state::Route;
+use crate::state::{Choices, Route, hash, read};
 
 /// What the screens share.
 #[derive(Clone, Copy)]
 struct App {
     analysis: Analysis,
     route: RwSignal<Route>,
+    choices: RwSignal<Choices>,
+    /// Light or dark, as the system says.
+    ground: RwSignal<Ground>,
     /// True while a file is held over the page.
     over: RwSignal<bool>,
     /// True while the list of keys is shown.
@@ -33,9 +38,20 @@ struct App {
 
 impl App {
     fn go(self, route: Route) {
-        // The address is the state: the listener below reads it back, as it does for the back button.
-        drop(window().location().set_hash(&route.hash()));
         self.route.set(route);
+        self.write_address();
+    }
+
+    fn choose(self, change: impl FnOnce(&mut Choices)) {
+        self.choices.update(change);
+        self.write_address();
+    }
+
+    /// The address is the state: it can be kept, and the back button works.
+    fn write_address(self) {
+        let hash = hash(self.route.get_untracked(), self.choices.get_untracked());
+        // A browser that refuses shows all the same, without an address to keep.
+        drop(window().location().set_hash(&hash));
     }
 
     /// The two files that a comparison would take now: those of the address, else the first two.
@@ -60,16 +76,27 @@ pub fn mount() {
 }
 
 fn frame() -> impl IntoView {
+    let (route, choices) = read(&location());
     let app = App {
         analysis: Analysis::start(),
-        route: RwSignal::new(Route::read(&location())),
+        route: RwSignal::new(route),
+        choices: RwSignal::new(choices),
+        ground: RwSignal::new(Ground::Light),
         over: RwSignal::new(false),
         help: RwSignal::new(false),
         removed: RwSignal::new(None),
     };
-    load::listen(app.analysis, app.over);
+    load::listen(app.analysis, app.over, move || app.go(Route::Library));
+    follow_ground(app.ground);
     load::preloaded(app.analysis);
     listen(app);
+    let close = NodeRef::<Button>::new();
+    Effect::new(move |_| {
+        if let Some(button) = close.get() {
+            // Who cannot focus it can still click it.
+            drop(button.focus());
+        }
+    });
     view! {
         <header class="bar">
             <strong class="brand">"Exoscope"</strong>
@@ -93,7 +120,7 @@ fn frame() -> impl IntoView {
             </nav>
             <span class="grow"></span>
             <span class="quiet">"nothing leaves this browser"</span>
-            <button class="plain" title="Keys" aria-label="List the keys" on:click=move |_| app.help.update(|help| *help = !*help)>
+            <button title="Keys" aria-label="List the keys" on:click=move |_| app.help.update(|help| *help = !*help)>
                 "?"
             </button>
         </header>
@@ -107,6 +134,9 @@ fn frame() -> impl IntoView {
                 Route::Compare(base, new) => compare::screen(app, base, new).into_any(),
             }}
         </main>
+        <Show when=move || app.over.get()>
+            <div class="overlay">"Let go to open"</div>
+        </Show>
         <Show when=move || app.help.get()>
             <dialog open aria-label="Keys">
                 <h2>"Keys"</h2>
@@ -118,7 +148,7 @@ fn frame() -> impl IntoView {
                     <dt>"?"</dt><dd>"this list"</dd>
                     <dt>"Esc"</dt><dd>"close it"</dd>
                 </dl>
-                <button on:click=move |_| app.help.set(false)>"Close"</button>
+                <button node_ref=close on:click=move |_| app.help.set(false)>"Close"</button>
             </dialog>
         </Show>
     }
@@ -152,11 +182,26 @@ fn location() -> String {
     window().location().hash().unwrap_or_default()
 }
 
+/// Follows the system's choice of light or dark: the style sheet does so by itself, charts are drawn anew.
+fn follow_ground(ground: RwSignal<Ground>) {
+    // A browser that does not tell has light charts.
+    let Ok(Some(query)) = window().match_media("(prefers-color-scheme: dark)") else { return };
+    let now = |query: &MediaQueryList| if query.matches() { Ground::Dark } else { Ground::Light };
+    ground.set(now(&query));
+    let watched = query.clone();
+    let changed = Closure::<dyn FnMut()>::new(move || ground.set(now(&watched)));
+    query.set_onchange(Some(changed.as_ref().unchecked_ref()));
+    changed.forget();
+}
+
 fn listen(app: App) {
     let on_hash = Closure::<dyn FnMut()>::new(move || {
-        let route = Route::read(&location());
+        let (route, choices) = read(&location());
         if route != app.route.get_untracked() {
             app.route.set(route);
+        }
+        if choices != app.choices.get_untracked() {
+            app.choices.set(choices);
         }
     });
     drop(window().add_event_listener_with_callback("hashchange", on_hash.as_ref().unchecked_ref()));

@@ -69,11 +69,16 @@ mod worker {
                     Err(reason) => Answer::Refused { id, reason },
                 })
             }
-            Ask::Compare { base, new } => Some(FILES.with_borrow(|files| {
+            Ask::Compare { base, new, delta_percent, delta_energy_percent } => Some(FILES.with_borrow(|files| {
+                let usual = Options::default();
+                let options = Options {
+                    delta_percent: delta_percent.unwrap_or(usual.delta_percent),
+                    delta_energy_percent: delta_energy_percent.unwrap_or(usual.delta_energy_percent),
+                };
                 let both = files.get(&base).zip(files.get(&new)).ok_or("a file of the two is not loaded any more");
                 let compared = both
                     .map_err(str::to_owned)
-                    .and_then(|(base, new)| compare(base, new, &Options::default()).map_err(|error| error.to_string()));
+                    .and_then(|(base, new)| compare(base, new, &options).map_err(|error| error.to_string()));
                 match compared {
                     Ok(comparison) => Answer::Compared { base, new, comparison: Box::new(comparison) },
                     Err(reason) => Answer::NotCompared { base, new, reason },

@@ -21,12 +21,11 @@ pub(super) fn screen(app: App) -> impl IntoView {
         <h1 class="visually-hidden">"Library"</h1>
         <div class="drop" class:over=move || app.over.get()>
             <p>"Drop result files here, paste, or "
-                <label>
-                    <span class="visually-hidden">"choose files"</span>
-                    <input type="file" multiple id="picker" on:change=picked/>
+                <label class="button">"choose files"
+                    <input type="file" multiple id="picker" class="visually-hidden" on:change=picked/>
                 </label>
             </p>
-            <p class="quiet">"results.json of exoscope or of exo's own bench; nothing leaves this browser"</p>
+            <p class="quiet">"results.json of exoscope or of exo's own bench"</p>
         </div>
         <ul class="files" aria-live="polite">
             <For each=move || app.analysis.files.get() key=|file| (file.id, stage(file)) let(file)>

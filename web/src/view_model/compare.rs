@@ -1,9 +1,11 @@
 //! Two files side by side: the same cells on one row, both values, the change and the verdict.
 
-use analyzer::comparison::{CellComparison, Comparison, MetricComparison, Side, Verdict};
-use analyzer::metric::Better;
+use analyzer::comparison::{Comparison, MetricComparison, Side, Verdict};
+use analyzer::metric::{Better, Metric};
 use analyzer::units::{ABSENT, Scale, change, percent};
 
+use super::cell::names;
+use super::interval::Axis;
 use super::run::metric_id;
 use super::table::{Cell, Column, Row, Table};
 
@@ -39,40 +41,37 @@ const fn class(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The table of a comparison: all of it, or only what has a verdict other than "same".
+/// The table of a comparison: all of it, or only what improved or regressed.
 #[must_use]
 pub fn table(comparison: &Comparison, only_changed: bool) -> Table {
-    let several = |same: fn(&CellComparison, &CellComparison) -> bool| {
-        comparison.cells.first().is_some_and(|first| comparison.cells.iter().any(|cell| !same(first, cell)))
-    };
-    let name_model = several(|one, other| one.cell.model_id == other.cell.model_id);
+    let names = names(&comparison.cells.iter().map(|cell| &cell.cell).collect::<Vec<_>>());
+    let axis = Axis::of(comparison);
     let mut rows = Vec::new();
     let mut notes = Vec::new();
-    for (index, cell) in comparison.cells.iter().enumerate() {
-        let key = &cell.cell;
-        let model = key.model_id.clone().filter(|_| name_model).map(|model| format!("{model} ")).unwrap_or_default();
-        let place = format!("{model}{} · {}", key.words(), key.placement());
-        let shown = cell.metrics.iter().filter(|metric| !only_changed || is_changed(metric));
-        for (number, metric) in shown.enumerate() {
-            let name = if number == 0 { place.clone() } else { String::new() };
-            rows.push(row(index, number == 0, name, metric, &mut notes));
+    for (index, (cell, name)) in comparison.cells.iter().zip(names).enumerate() {
+        let mut shown = cell.metrics.iter().filter(|metric| !only_changed || is_changed(metric)).peekable();
+        if shown.peek().is_some() {
+            rows.push(Row { heading: Some(name), ..Row::default() });
         }
+        rows.extend(shown.map(|metric| row(index, metric, &axis, &mut notes)));
     }
     Table {
         caption: "The same cells on one row".into(),
         columns: vec![
-            Column::words("cell"),
             Column::words("metric"),
             Column::words("unit"),
             Column { meaning: "median of the base".into(), ..Column::number("base") },
-            Column::number("n"),
+            Column { meaning: "values of the base".into(), ..Column::number("n") },
             Column { meaning: "median of the new file".into(), ..Column::number("new") },
-            Column::number("n"),
+            Column { meaning: "values of the new file".into(), ..Column::number("n") },
             Column { meaning: "change of the geometric mean, percent of the base".into(), ..Column::number("change") },
-            Column { meaning: "95 % interval of the change".into(), ..Column::number("interval") },
+            Column {
+                meaning: format!("shaded: too small to matter; the edges are ±{}", percent(axis.reach)),
+                ..Column::words("95 % interval of the change")
+            },
             Column::words("better"),
             Column::words("verdict"),
-            Column::words("note"),
+            Column { meaning: "why a number is weaker than it looks".into(), ..Column::words("note") },
         ],
         rows,
         notes,
@@ -83,20 +82,23 @@ const fn is_changed(metric: &MetricComparison) -> bool {
     matches!(metric.verdict, Some(Verdict::Improved | Verdict::Regressed))
 }
 
-fn row(index: usize, first: bool, place: String, metric: &MetricComparison, notes: &mut Vec<String>) -> Row {
+fn row(index: usize, metric: &MetricComparison, axis: &Axis, notes: &mut Vec<String>) -> Row {
+    let definition = metric.metric.definition();
     let sides = [metric.base.as_ref(), metric.new.as_ref()];
     let scale = Scale::of(&metric.unit, sides.iter().flatten().map(|side| side.median));
     let value = |side: Option<&Side>, class: &'static str, stat: &'static str| {
         let median = side.map(|side| side.median);
-        Cell { text: scale.text(median), class, stat: Some(stat), value: median }
+        Cell { class, ..Cell::number(scale.text(median), stat, median) }
     };
     let n = |side: Option<&Side>, stat: &'static str| {
         let n = side.map(|side| side.n);
         Cell::number(n.map_or_else(|| ABSENT.to_owned(), |n| n.to_string()), stat, n.map(|n| n as f64))
     };
+    let is_energy = matches!(metric.metric, Metric::EnergyClient | Metric::PowerClient | Metric::EnergyServer);
     let interval = metric
         .interval_percent
         .map_or_else(|| ABSENT.to_owned(), |[low, high]| format!("{} to {}", change(low), change(high)));
+    let drawn = metric.change_percent.zip(metric.interval_percent);
     let mut weak = Vec::new();
     if let (Some(Verdict::Undecided), Some(resolves)) = (metric.verdict, metric.resolves_percent) {
         weak.push(format!("this pair resolves {} or more", percent(resolves)));
@@ -106,10 +108,9 @@ fn row(index: usize, first: bool, place: String, metric: &MetricComparison, note
         cell: Some(index),
         metric: Some(metric_id(metric.metric)),
         verdict: metric.verdict.map(id),
-        first,
+        heading: None,
         cells: vec![
-            Cell::words(place),
-            Cell::words(metric.metric.definition().name),
+            Cell { more: Some(definition.formula.to_owned()), ..Cell::words(definition.name) },
             Cell::words(scale.label()),
             value(metric.base.as_ref(), "number base", "base_median"),
             n(metric.base.as_ref(), "base_n"),
@@ -120,13 +121,17 @@ fn row(index: usize, first: bool, place: String, metric: &MetricComparison, note
                 "change_percent",
                 metric.change_percent,
             ),
-            Cell { class: "number", ..Cell::words(interval) },
+            Cell {
+                drawn: drawn.map(|(change, interval)| axis.draw(change, interval, is_energy)),
+                class: "interval",
+                ..Cell::words(interval)
+            },
             Cell::words(match metric.better {
                 Better::Higher => "higher",
                 Better::Lower => "lower",
             }),
             Cell { class: metric.verdict.map_or("", class), ..Cell::words(metric.verdict.map_or(ABSENT, words)) },
-            Cell { class: "note", ..Cell::words(Table::marks(notes, weak)) },
+            Cell::marks(notes, weak),
         ],
     }
 }
@@ -143,5 +148,32 @@ mod tests {
             assert!(words(verdict).ends_with(&id(verdict).replace('_', " ")), "{}", words(verdict));
             assert_eq!(serde_json::to_value(verdict).unwrap(), id(verdict));
         }
+    }
+
+    fn loaded(name: &str, rate: f64) -> analyzer::import::Loaded {
+        let row = |repeat: u32| {
+            serde_json::json!({"elapsed_s": 1.0, "output_text_preview": "", "stats": {"prompt_tps": rate + f64::from(repeat),
+                "generation_tps": 50.0, "prompt_tokens": 64, "generation_tokens": 8, "prefix_cache_hit": "none"},
+                "model_id": "lab/m", "placement_sharding": "Pipeline", "placement_instance_meta": "MlxRing",
+                "placement_nodes": 1, "instance_id": "i", "pp_tokens": 64, "tg": 8, "repeat_index": repeat})
+        };
+        let file = serde_json::json!({ "runs": [row(0), row(1), row(2)] }).to_string();
+        analyzer::import::load(name, file.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_cell_is_a_heading_and_a_row_per_metric_and_the_filter_takes_headings_along() {
+        let options = analyzer::comparison::Options::default();
+        let compared = analyzer::comparison::compare(&loaded("base", 400.0), &loaded("new", 300.0), &options).unwrap();
+        let all = table(&compared, false);
+        assert!(all.rows[0].heading.as_deref().unwrap().starts_with("pp 64 tg 8 c 1"));
+        assert_eq!(all.rows.len(), 1 + compared.cells[0].metrics.len());
+        for row in &all.rows[1..] {
+            assert_eq!(row.cells.len(), all.columns.len());
+        }
+        let changed = table(&compared, true);
+        assert_eq!(changed.rows.iter().filter_map(|row| row.metric.as_deref()).collect::<Vec<_>>(), ["prefill_tps"]);
+        let same = analyzer::comparison::compare(&loaded("base", 400.0), &loaded("new", 400.0), &options).unwrap();
+        assert!(table(&same, true).rows.is_empty(), "no heading stands over nothing");
     }
 }

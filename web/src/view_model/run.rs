@@ -1,8 +1,10 @@
 //! One file: a table per cell, and the words of the library's list.
 
+use analyzer::metric::Metric;
 use analyzer::summary::{CellReport, FileReport, MetricSummary};
 use analyzer::units::{ABSENT, Scale, count, fixed};
 
+use super::cell::names;
 use super::table::{Cell, Column, Row, Table};
 
 /// One line about a file, for the list.
@@ -16,13 +18,58 @@ pub fn about(report: &FileReport) -> String {
     if failed > 0 {
         words.push(format!("{failed} failed"));
     }
-    words.extend(fact("started"));
+    words.extend(fact("started").map(|started| to_the_minute(&started)));
     words.join(" · ")
 }
 
-/// The table of one cell: a row per metric.
+/// "2026-06-03T09:00:12Z" → "2026-06-03 09:00 UTC"; all that is not an RFC 3339 time in UTC stays as it is.
+fn to_the_minute(time: &str) -> String {
+    match time.strip_suffix('Z').and_then(|time| time.split_once('T')) {
+        Some((day, clock)) if day.len() == 10 && clock.len() >= 5 && clock.is_char_boundary(5) => {
+            format!("{day} {} UTC", &clock[..5])
+        }
+        _ => time.to_owned(),
+    }
+}
+
+/// The failures of a file, in the order they happened.
 #[must_use]
-pub fn cell_table(index: usize, cell: &CellReport) -> Table {
+pub fn failures(report: &FileReport) -> Table {
+    let rows = report.failures.iter().map(|failure| Row {
+        cells: vec![
+            Cell::words(spelt(failure.kind).replace('_', " ")),
+            Cell::words(failure.status.map_or_else(|| ABSENT.to_owned(), |status| status.to_string())),
+            Cell::words(failure.cell.clone()),
+            Cell::number(failure.repeat_index.to_string(), "repeat_index", Some(f64::from(failure.repeat_index))),
+            Cell::words(if failure.warmup { "yes" } else { "no" }),
+            Cell { class: "long", ..Cell::words(failure.message.clone()) },
+        ],
+        ..Row::default()
+    });
+    Table {
+        caption: format!("{}, in no average", count(report.failures.len() as u64, "failure")),
+        columns: vec![
+            Column::words("what"),
+            Column { meaning: "HTTP status".into(), ..Column::words("status") },
+            Column::words("cell"),
+            Column { meaning: "from 0".into(), ..Column::number("repeat") },
+            Column::words("warm-up"),
+            Column::words("words of the server or the system"),
+        ],
+        rows: rows.collect(),
+        notes: Vec::new(),
+    }
+}
+
+/// The tables of all cells, in the order of first appearance.
+#[must_use]
+pub fn cell_tables(report: &FileReport) -> Vec<Table> {
+    let names = names(&report.cells.iter().map(|cell| &cell.key).collect::<Vec<_>>());
+    report.cells.iter().zip(names).enumerate().map(|(index, (cell, name))| cell_table(index, &name, cell)).collect()
+}
+
+/// The table of one cell: a row per metric.
+fn cell_table(index: usize, name: &str, cell: &CellReport) -> Table {
     let counts = [
         count(cell.requests, "request"),
         count(cell.batches, "batch"),
@@ -32,7 +79,7 @@ pub fn cell_table(index: usize, cell: &CellReport) -> Table {
     let mut notes = Vec::new();
     let rows = cell.metrics.iter().map(|summary| metric_row(index, summary, &mut notes)).collect();
     Table {
-        caption: format!("{} — {} — {}", cell.key.words(), cell.key.placement(), counts.join(", ")),
+        caption: format!("{name} — {}", counts.join(", ")),
         columns: vec![
             Column::words("metric"),
             Column::words("unit"),
@@ -55,6 +102,7 @@ pub fn cell_table(index: usize, cell: &CellReport) -> Table {
 }
 
 fn metric_row(index: usize, summary: &MetricSummary, notes: &mut Vec<String>) -> Row {
+    let definition = summary.metric.definition();
     let scale = Scale::of(&summary.unit, [summary.median, summary.mean, summary.min, summary.max]);
     let number = |stat, value: Option<f64>| Cell::number(scale.text(value), stat, value);
     let cv = summary.cv_percent.map_or_else(|| ABSENT.to_owned(), |cv| fixed(cv, 1));
@@ -62,7 +110,7 @@ fn metric_row(index: usize, summary: &MetricSummary, notes: &mut Vec<String>) ->
         cell: Some(index),
         metric: Some(metric_id(summary.metric)),
         cells: vec![
-            Cell::words(summary.metric.definition().name),
+            Cell { more: Some(definition.formula.to_owned()), ..Cell::words(definition.name) },
             Cell::words(scale.label()),
             Cell::number(summary.n.to_string(), "n", Some(summary.n as f64)),
             number("median", Some(summary.median)),
@@ -72,7 +120,7 @@ fn metric_row(index: usize, summary: &MetricSummary, notes: &mut Vec<String>) ->
             Cell::words(summary.stability.word()),
             number("min", Some(summary.min)),
             number("max", Some(summary.max)),
-            Cell { class: "note", ..Cell::words(Table::marks(notes, summary.warnings.iter().cloned())) },
+            Cell::marks(notes, summary.warnings.clone()),
         ],
         ..Row::default()
     }
@@ -80,11 +128,16 @@ fn metric_row(index: usize, summary: &MetricSummary, notes: &mut Vec<String>) ->
 
 /// A metric as JSON spells it.
 #[must_use]
-pub fn metric_id(metric: analyzer::metric::Metric) -> String {
-    match serde_json::to_value(metric) {
+pub fn metric_id(metric: Metric) -> String {
+    spelt(metric)
+}
+
+/// A word of a closed list as JSON spells it.
+fn spelt(word: impl serde::Serialize + std::fmt::Debug) -> String {
+    match serde_json::to_value(&word) {
         Ok(serde_json::Value::String(id)) => id,
-        // Metrics are spelt as strings; should that change, tables still name them.
-        _ => format!("{metric:?}"),
+        // They are all spelt as strings; should that change, tables still name them.
+        _ => format!("{word:?}"),
     }
 }
 
@@ -117,7 +170,7 @@ mod tests {
     #[test]
     fn a_cell_has_a_row_per_metric_with_unrounded_values_behind() {
         let report = report();
-        let table = cell_table(0, &report.cells[0]);
+        let table = cell_tables(&report).remove(0);
         let row = table.rows.iter().find(|row| row.metric.as_deref() == Some("prefill_tps")).unwrap();
         let of = |stat: &str| row.cells.iter().find(|cell| cell.stat == Some(stat)).unwrap();
         assert_eq!((of("median").text.as_str(), of("median").value), ("405.0", Some(405.0)));

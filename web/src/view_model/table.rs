@@ -1,5 +1,7 @@
 //! What every table is made of: heads with units, cells with their unrounded value.
 
+use super::interval::Drawn;
+
 /// A column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
@@ -34,6 +36,10 @@ pub struct Cell {
     pub stat: Option<&'static str>,
     /// The number, unrounded.
     pub value: Option<f64>,
+    /// More words, for a tooltip; none where the unrounded value is the tooltip.
+    pub more: Option<String>,
+    /// An interval that is drawn before the words.
+    pub drawn: Option<Drawn>,
 }
 
 impl Cell {
@@ -44,7 +50,13 @@ impl Cell {
 
     /// A number.
     pub fn number(text: impl Into<String>, stat: &'static str, value: Option<f64>) -> Self {
-        Self { text: text.into(), class: "number", stat: Some(stat), value }
+        Self { text: text.into(), class: "number", stat: Some(stat), value, ..Self::default() }
+    }
+
+    /// Marks that point to sentences below the table, and say them when pointed at.
+    pub fn marks(notes: &mut Vec<String>, sentences: Vec<String>) -> Self {
+        let more = (!sentences.is_empty()).then(|| sentences.join("; "));
+        Self { text: Table::marks(notes, sentences), class: "note", more, ..Self::default() }
     }
 }
 
@@ -57,8 +69,8 @@ pub struct Row {
     pub metric: Option<String>,
     /// The verdict, as JSON spells it.
     pub verdict: Option<&'static str>,
-    /// True for the first row of its cell.
-    pub first: bool,
+    /// A heading over the whole width, in place of cells.
+    pub heading: Option<String>,
     /// The cells, one per column.
     pub cells: Vec<Cell>,
 }
