@@ -61,7 +61,8 @@ setup KIND="viewer":
 # Build the program `exoscope` for development
 [group('parts')]
 probe:
-    cargo build --package probe --locked
+    # The whole workspace, always: another selection gives polars other features and compiles it again.
+    cargo build --workspace --locked
 
 # Build the viewer into web/dist
 [group('parts')]

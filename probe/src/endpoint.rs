@@ -10,8 +10,8 @@ pub mod sse;
 use analyzer::record::{FailureKind, GenerationStats, PowerUsage};
 
 /// How a request ended, as far as its bytes tell. `T` is the stamp of a chunk.
+#[expect(clippy::large_enum_variant, reason = "there is one at a time, on its way to become a row")]
 #[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "one per request, and the large one is the usual one")]
 pub enum Outcome<T> {
     /// A whole answer with statistics.
     Completed(Answer<T>),

@@ -18,7 +18,11 @@ fn cluster() -> Bench {
 
 /// Starts a long bench and waits until its journal holds `rows` finished requests.
 fn running(bench: &Bench, rows: usize) -> Child {
-    let mut child = bench.command(LONG).unwrap().stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    running_with(bench, LONG, rows)
+}
+
+fn running_with(bench: &Bench, arguments: &str, rows: usize) -> Child {
+    let mut child = bench.command(arguments).unwrap().stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
     while finished(&bench.journal()) < rows {
         if let Some(status) = child.try_wait().unwrap() {
@@ -72,6 +76,24 @@ fn after_kill_9_the_journal_becomes_a_result_file_with_every_finished_request() 
     let text = String::from_utf8(report.stdout).unwrap();
     assert!(text.contains("Incomplete:"), "the report says that it is incomplete:\n{text}");
     assert!(text.contains("simulated"), "{text}");
+}
+
+#[test]
+fn what_finished_of_a_batch_survives_though_the_batch_did_not() {
+    // Eight run, the ninth waits for them and then takes seconds of its own.
+    let bench = Bench::new(Settings { load_seconds: 0.0, decode_tps: 100.0, ..Settings::default() }).unwrap();
+    let batch = "--model simulated-8b --pp 64 --tg 400 --concurrency 9 --max-nodes 1";
+    let mut child = running_with(&bench, batch, 1);
+    signal(&child, "KILL");
+    child.wait().unwrap();
+    let rows = finished(&bench.journal());
+    assert!((1..9).contains(&rows), "{rows} of 9");
+
+    let output = Command::new(tests::exoscope().unwrap()).arg("recover").arg(bench.journal()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let file = read_json(&bench.results()).unwrap();
+    assert_eq!(file["runs"].as_array().unwrap().len(), rows);
+    assert_eq!(file["exoscope"]["incomplete"]["planned_requests"], 9);
 }
 
 #[test]

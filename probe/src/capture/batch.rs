@@ -17,23 +17,20 @@ pub struct Sent {
     pub result: Result<Exchange, TransportError>,
 }
 
-/// A batch that is over.
-#[derive(Debug)]
-pub struct Batch {
-    /// The instant that all requests were meant to be sent.
-    pub start: Stamp,
-    /// The requests in the order of completion, which exo's `concurrent_index` counts.
-    pub sent: Vec<Sent>,
-}
-
 /// Opens a connection per request, waits until all are open, lets the requests go together, and waits for the last.
-pub async fn send(cluster: &Cluster, outgoing: Vec<Outgoing>, idle: Duration) -> Batch {
+///
+/// Each request is handed to `ended` as it ends, with the instant that all were meant to be sent: the slowest of a batch
+/// may take minutes more, and a crash meanwhile must not cost those that are through. The order is that of completion,
+/// which exo's `concurrent_index` counts; connections that could not be opened come first.
+///
+/// `ended` runs on the thread that waits. The bytes of the others are taken and stamped on the runtime's own threads.
+pub async fn send(cluster: &Cluster, outgoing: Vec<Outgoing>, idle: Duration, mut ended: impl FnMut(Stamp, Sent)) {
     let mut ready = Vec::new();
-    let mut sent = Vec::new();
+    let mut refused = Vec::new();
     for (request_index, outgoing) in (0u32..).zip(outgoing) {
         match prepare(&cluster.address, outgoing).await {
             Ok(connection) => ready.push((request_index, connection)),
-            Err(error) => sent.push(Sent { request_index, result: Err(error) }),
+            Err(error) => refused.push(Sent { request_index, result: Err(error) }),
         }
     }
     let (line, places) = StartLine::new(ready.len());
@@ -47,10 +44,10 @@ pub async fn send(cluster: &Cluster, outgoing: Vec<Outgoing>, idle: Duration) ->
         });
     }
     let start = line.release(&cluster.clock).await;
+    refused.into_iter().for_each(|sent| ended(start, sent));
     while let Some(done) = tasks.join_next().await {
         if let Ok(done) = done {
-            sent.push(done);
+            ended(start, done);
         }
     }
-    Batch { start, sent }
 }

@@ -119,13 +119,14 @@ impl Cluster {
         self.ask(Verb::Post, target, Some(Bytes::from(body.to_string()))).await
     }
 
-    /// Removes something; that it is not there already is no error.
+    /// Removes something. False where it was not there.
     ///
     /// # Errors
     /// [`ClusterError`]; also a status of 400 or above other than 404.
-    pub async fn delete(&self, target: &str) -> Result<(), ClusterError> {
+    pub async fn delete(&self, target: &str) -> Result<bool, ClusterError> {
         match self.ask(Verb::Delete, target, None).await {
-            Ok(_) | Err(ClusterError::Refused { status: 404, .. }) => Ok(()),
+            Ok(_) => Ok(true),
+            Err(ClusterError::Refused { status: 404, .. }) => Ok(false),
             Err(error) => Err(error),
         }
     }

@@ -24,6 +24,12 @@ pub enum OutputError {
         /// The path.
         path: String,
     },
+    /// The path is a device or a pipe: moving a file there would put it out of the way for everybody.
+    #[error("{path} is no ordinary file and would be replaced by one; use --stdout, or name a file with --json-out")]
+    NotAFile {
+        /// The path.
+        path: String,
+    },
     /// A run that was cut off left its journal, or one is writing to the same place.
     #[error(
         "{path} is the journal of an earlier run; make a result file of it with `exoscope recover {path}`, or remove it, or name another place with --json-out"
@@ -61,10 +67,13 @@ impl Output {
     /// A place for a file whose journal is elsewhere; the folder is made.
     ///
     /// # Errors
-    /// The place is a folder, or its folder cannot be made.
+    /// The place is a folder or a device, or its folder cannot be made.
     pub fn at(path: &Path) -> Result<Self, OutputError> {
         if path.is_dir() {
             return Err(OutputError::Folder { path: path.display().to_string() });
+        }
+        if path.exists() && !path.is_file() {
+            return Err(OutputError::NotAFile { path: path.display().to_string() });
         }
         let folder = folder_of(path);
         std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, error))?;
@@ -144,5 +153,12 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         let error = Output::claim(&file.join("results.json")).unwrap_err().to_string();
         assert!(error.contains("cannot be written"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_not_replaced_by_a_file() {
+        let error = Output::claim(Path::new("/dev/null")).unwrap_err().to_string();
+        assert!(error.contains("/dev/null is no ordinary file") && error.contains("--stdout"), "{error}");
     }
 }

@@ -8,7 +8,7 @@ use super::journal::Journal;
 /// Who wants to see events as they happen.
 pub type Listener = Box<dyn FnMut(&Event) + Send>;
 
-/// Takes the events of one run. Called between batches, never while one is timed.
+/// Takes the events of one run, on the thread that waits for requests; those that take their bytes are others.
 pub struct Recorder {
     journal: Option<Journal>,
     fold: Fold,
@@ -19,8 +19,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder; without a journal for a dry run, of which nothing is kept. When the journal cannot be written any more, the run is asked to stop: nothing further would be kept
-    /// through a crash.
+    /// A recorder; without a journal for a dry run, of which nothing is kept. When the journal cannot be written any
+    /// more, the run is asked to stop: nothing further would be kept through a crash.
     #[must_use]
     pub fn new(journal: Option<Journal>, listener: Listener, interrupt: Interrupt) -> Self {
         Self { journal, fold: Fold::default(), listener, interrupt, started: false, lost: None }

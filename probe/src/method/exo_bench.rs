@@ -24,7 +24,7 @@ use std::sync::Arc;
 use analyzer::record::{FORMAT_VERSION, Provenance, Target, TokenizerIdentity};
 use serde_json::Map;
 
-use crate::capture::cluster::Cluster;
+use crate::capture::cluster::{Cluster, ClusterError};
 use crate::capture::event::Event;
 use crate::capture::recorder::Recorder;
 use crate::endpoint::exo::models::Model;
@@ -72,7 +72,7 @@ pub async fn run(
     }
     if !plan.reuse_instance && !plan.delete_other_instances {
         // Before anything is changed: a download started on somebody else's busy cluster is a change.
-        lifecycle::clear(cluster, recorder, plan).await?;
+        lifecycle::clear(cluster, recorder, plan, &BTreeSet::new()).await?;
     }
 
     recorder.record(Event::Started { provenance: Box::new(provenance(plan, command, cluster, &model, identity)) });
@@ -112,8 +112,10 @@ pub async fn run(
     }
 
     let mut conclusion = Conclusion::default();
+    let mut own = BTreeSet::new();
     for (number, placement) in (1..).zip(&placements) {
-        lifecycle::clear(cluster, recorder, plan).await?;
+        lifecycle::clear(cluster, recorder, plan, &own).await?;
+        own.insert(placement.instance.id.clone());
         recorder.record(placement_started(placement, number));
         let mut bench = Bench {
             cluster,
@@ -124,9 +126,19 @@ pub async fn run(
             download_duration_s,
             counted_otherwise: &mut counted_otherwise,
         };
-        let outcome = one_placement(&mut bench, recorder).await;
-        // Also when it was never made for certain: a request that was cut off may have arrived.
-        lifecycle::remove(cluster, recorder, &placement.instance).await;
+        let outcome = match lifecycle::create(cluster, placement).await {
+            // Refused for certain: there is nothing to remove, and nothing to wait for.
+            Err(error) if is_refusal(&error) => Err(error),
+            created => {
+                let outcome = match created {
+                    Ok(()) => one_placement(&mut bench, recorder).await,
+                    Err(error) => Err(error),
+                };
+                // Also when it was not made for certain: a request that was cut off may have arrived.
+                lifecycle::remove(cluster, recorder, &placement.instance).await;
+                outcome
+            }
+        };
         recorder.record(Event::PlacementEnded);
         match outcome {
             Ok(()) => {}
@@ -143,15 +155,18 @@ pub async fn run(
     Ok(conclusion)
 }
 
+/// Whether the cluster understood and said no. A status of 500 or above tells nothing about what was done before.
+const fn is_refusal(error: &BenchError) -> bool {
+    matches!(error, BenchError::Cluster(ClusterError::Refused { status: 400..500, .. }))
+}
+
 /// A placement that the cluster refuses or cannot load says nothing about the next one; a cluster that is gone does.
 const fn goes_on(error: &BenchError) -> bool {
-    use crate::capture::cluster::ClusterError;
     matches!(error, BenchError::NotReady { .. } | BenchError::Cluster(ClusterError::Refused { .. }))
 }
 
 async fn one_placement(bench: &mut Bench<'_>, recorder: &mut Recorder) -> Result<(), BenchError> {
     let (cluster, plan) = (bench.cluster, bench.plan);
-    lifecycle::create(cluster, bench.placement).await?;
     lifecycle::wait_ready(cluster, recorder, plan, &bench.placement.instance).await?;
     cluster.interrupt.pause(plan.pauses.after_ready_s).await?;
     bench.run(recorder).await

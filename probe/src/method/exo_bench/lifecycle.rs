@@ -1,5 +1,6 @@
 //! The life of the instance that is measured: made, waited for, removed on every road out.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::json;
@@ -21,6 +22,10 @@ const READY_EVERY: Duration = Duration::from_millis(100);
 const GONE_EVERY: Duration = Duration::from_millis(400);
 /// … but gives up after 3 s and loses the run with it. Freeing the memory of a large model takes longer.
 const GONE_WITHIN: Duration = Duration::from_secs(30);
+/// exo answers a posted instance before it is there: one that is cut off just then must be waited for to be removed.
+const APPEARS_WITHIN: Duration = Duration::from_secs(5);
+/// Who wants to leave at once still waits so long for the request to remove the instance to be heard.
+const LAST_WORD: Duration = Duration::from_secs(2);
 
 /// The instances that are there now.
 ///
@@ -31,12 +36,19 @@ pub async fn present(cluster: &Cluster) -> Result<Vec<Instance>, BenchError> {
     Ok(state.get("instances").map_or_else(|| Ok(Vec::new()), read_instances)?)
 }
 
-/// Makes room: the instances of others are deleted where that was asked for, and a reason to stop where not.
+/// Makes room: the instances of others are deleted where that was asked for, and a reason to stop where not. One of
+/// this run's `own` that is slow to go is no reason.
 ///
 /// # Errors
 /// There are some and they shall stay, or the cluster does not answer.
-pub async fn clear(cluster: &Cluster, recorder: &mut Recorder, plan: &Plan) -> Result<(), BenchError> {
-    let others = present(cluster).await?;
+pub async fn clear(
+    cluster: &Cluster,
+    recorder: &mut Recorder,
+    plan: &Plan,
+    own: &BTreeSet<String>,
+) -> Result<(), BenchError> {
+    let others: Vec<Instance> =
+        present(cluster).await?.into_iter().filter(|instance| !own.contains(&instance.id)).collect();
     if others.is_empty() {
         return Ok(());
     }
@@ -113,16 +125,12 @@ pub async fn wait_ready(
     }
 }
 
-/// Removes the instance and waits until it is gone, also when the run shall stop; a second wish to stop leaves at once.
+/// Removes the instance and waits until it is gone, also when the run shall stop; a second wish to stop leaves as soon as
+/// the cluster was told.
 ///
 /// Whatever does not work is a notice: what was measured stays measured.
 pub async fn remove(cluster: &Cluster, recorder: &mut Recorder, instance: &Instance) {
-    let patient = cluster.regardless();
-    let outcome = tokio::select! {
-        outcome = remove_and_wait(&patient, instance) => outcome,
-        () = cluster.interrupt.insisted() => Err("the run was interrupted twice".to_owned()),
-    };
-    if let Err(reason) = outcome {
+    if let Err(reason) = remove_and_wait(cluster, instance).await {
         recorder.notice(format!(
             "the instance {} may still be on the cluster: {reason}; look with GET /state/instances, remove it with DELETE /instance/{}",
             instance.id, instance.id
@@ -132,14 +140,111 @@ pub async fn remove(cluster: &Cluster, recorder: &mut Recorder, instance: &Insta
 
 async fn remove_and_wait(cluster: &Cluster, instance: &Instance) -> Result<(), String> {
     let target = format!("/instance/{}", query_value(&instance.id));
+    let patient = cluster.regardless();
+    let in_a_hurry = async {
+        cluster.interrupt.insisted().await;
+        tokio::time::sleep(LAST_WORD).await;
+    };
+    let was_there = tokio::select! {
+        answer = patient.delete(&target) => answer.map_err(|error| error.to_string())?,
+        () = in_a_hurry => return Err("the cluster did not answer and the run was interrupted twice".into()),
+    };
+    tokio::select! {
+        biased;
+        gone = wait_gone(&patient, &target, was_there) => gone,
+        () = cluster.interrupt.insisted() => Err("it was told to go, but the run was interrupted twice".into()),
+    }
+}
+
+/// Waits until an instance that was told to go is gone. One that was not there when told may be about to come.
+async fn wait_gone(cluster: &Cluster, target: &str, mut told: bool) -> Result<(), String> {
     let words = |error: ClusterError| error.to_string();
-    cluster.delete(&target).await.map_err(words)?;
-    let deadline = Instant::now() + GONE_WITHIN;
-    while cluster.find(&target).await.map_err(words)?.is_some() {
-        if Instant::now() >= deadline {
-            return Err(format!("it was deleted but is still there after {} s", GONE_WITHIN.as_secs()));
+    let began = Instant::now();
+    loop {
+        let there = cluster.find(target).await.map_err(words)?.is_some();
+        match (there, told) {
+            (false, true) => return Ok(()),
+            (false, false) if began.elapsed() >= APPEARS_WITHIN => return Ok(()),
+            (true, false) => told = cluster.delete(target).await.map_err(words)?,
+            (true, true) if began.elapsed() >= GONE_WITHIN => {
+                return Err(format!("it was deleted but is still there after {} s", GONE_WITHIN.as_secs()));
+            }
+            (true, true) | (false, false) => {}
         }
         tokio::time::sleep(GONE_EVERY).await;
     }
-    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use axum::Router;
+    use axum::http::{Method, StatusCode};
+
+    use super::*;
+    use crate::capture::clock::Clock;
+    use crate::capture::interrupt::{Interrupt, Why};
+    use crate::plan::Address;
+
+    /// What a server was asked, method by method.
+    type Asked = Arc<Mutex<Vec<Method>>>;
+
+    /// A server that answers each request with what `answer` makes of the requests so far, the present one included.
+    async fn server(answer: fn(&[Method]) -> StatusCode) -> (Cluster, Asked) {
+        let asked = Asked::default();
+        let seen = asked.clone();
+        let router = Router::new().fallback(move |method: Method| async move {
+            let mut seen = seen.lock().unwrap();
+            seen.push(method);
+            (answer(&seen), "{}")
+        });
+        let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        let address = Address { host: "127.0.0.1".into(), port };
+        (Cluster::new(address, Clock::start(), Interrupt::default()), asked)
+    }
+
+    fn instance() -> Instance {
+        Instance { verbatim: json!({}), id: "i".into(), model_id: "m".into(), shards: Vec::new() }
+    }
+
+    async fn notices(cluster: &Cluster) -> Vec<String> {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let listener = {
+            let heard = heard.clone();
+            move |event: &Event| {
+                if let Event::Notice { sentence } = event {
+                    heard.lock().unwrap().push(sentence.clone());
+                }
+            }
+        };
+        let mut recorder = Recorder::new(None, Box::new(listener), cluster.interrupt.clone());
+        remove(cluster, &mut recorder, &instance()).await;
+        heard.lock().unwrap().clone()
+    }
+
+    #[tokio::test]
+    async fn an_instance_that_appears_after_it_was_told_to_go_is_told_again() {
+        // asked     DELETE  GET   GET    DELETE  GET
+        // answered  404     404   there  done    404
+        let (cluster, asked) = server(|seen| match seen.len() {
+            3 | 4 => StatusCode::OK,
+            _ => StatusCode::NOT_FOUND,
+        })
+        .await;
+        assert_eq!(notices(&cluster).await, Vec::<String>::new());
+        assert_eq!(*asked.lock().unwrap(), [Method::DELETE, Method::GET, Method::GET, Method::DELETE, Method::GET]);
+    }
+
+    #[tokio::test]
+    async fn who_insists_on_leaving_still_tells_the_cluster() {
+        let (cluster, asked) = server(|_| StatusCode::OK).await;
+        cluster.interrupt.raise(Why::User);
+        cluster.interrupt.raise(Why::User);
+        let notices = notices(&cluster).await;
+        assert_eq!(asked.lock().unwrap().first(), Some(&Method::DELETE));
+        assert!(notices.len() == 1 && notices[0].contains("interrupted twice"), "{notices:?}");
+    }
 }

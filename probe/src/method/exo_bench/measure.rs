@@ -89,8 +89,8 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Sends one batch and records what became of each request. Bodies are made before anything is sent, answers are
-    /// read after the last has come.
+    /// Sends one batch and records what became of each request as it ends. Bodies are made before anything is sent,
+    /// an answer is read after its last byte has come.
     async fn batch(
         &mut self,
         recorder: &mut Recorder,
@@ -117,8 +117,6 @@ impl Bench<'_> {
             stream: streamed,
         };
         let together = (0..concurrency).map(|_| outgoing(&body)).collect();
-        let done = batch::send(self.cluster, together, plan.deadlines.idle).await;
-
         let group = Group {
             model_id: &self.model.id,
             model_short_id: self.model.short_id(),
@@ -134,17 +132,16 @@ impl Bench<'_> {
             keep_preview: plan.keep_preview,
             download_duration_s: self.download_duration_s,
         };
-        let now = self.cluster.clock.now();
-        let requests = done.sent.len();
         let mut completed = 0;
         let mut unreachable = None;
         let mut refused = 0;
-        for sent in done.sent {
+        let cluster = self.cluster;
+        batch::send(cluster, together, plan.deadlines.idle, |start, sent| {
             if let Err(error) = &sent.result {
                 refused += 1;
                 unreachable = Some(error.clone());
             }
-            let event = group.event(sent, done.start, now, completed);
+            let event = group.event(sent, start, cluster.clock.now(), completed);
             match &event {
                 Event::Finished { run } => {
                     completed += 1;
@@ -161,10 +158,11 @@ impl Bench<'_> {
             if !(warmup && matches!(event, Event::Finished { .. })) {
                 recorder.record(event);
             }
-        }
+        })
+        .await;
         match unreachable {
             // Nothing listens any more: the rest of the plan would be a list of refusals.
-            Some(error) if refused == requests => Err(crate::capture::cluster::ClusterError::from(error).into()),
+            Some(error) if refused == concurrency => Err(crate::capture::cluster::ClusterError::from(error).into()),
             _ if self.cluster.interrupt.why().is_some() => Err(crate::capture::interrupt::Interrupted.into()),
             _ => Ok(()),
         }

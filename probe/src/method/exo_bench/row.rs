@@ -6,7 +6,7 @@ use super::offer::Placement;
 use crate::capture::batch::Sent;
 use crate::capture::clock::Stamp;
 use crate::capture::event::Event;
-use crate::capture::exchange::{End, Exchange};
+use crate::capture::exchange::Exchange;
 use crate::endpoint::{Answer, Outcome};
 
 /// What all requests of a batch share.
@@ -70,7 +70,6 @@ impl Group<'_> {
         start: Stamp,
         completed: u32,
     ) -> Event {
-        debug_assert_eq!(exchange.end, End::Whole);
         // exo's client counts from the common start of a batch, and from its own sending where there is one request.
         let from = if self.concurrency > 1 { start } else { exchange.sent };
         let tokens = answer.token_stamps.as_ref();
