@@ -45,7 +45,8 @@ test('two dropped files: the compare table says what exoscope compare says', asy
   const said = (await page.textContent('[data-headline]')).trim();
   assert.ok(said.startsWith(expected.headline), `${said} / ${expected.headline}`);
   assert.ok(said.endsWith('simulated'), 'simulated data says so');
-  const rows = await numbers(page);
+  // The twin table of the chart holds the single values; these are not compared here.
+  const rows = (await numbers(page)).filter(({ stats }) => 'change_percent' in stats);
   const all = expected.cells.flatMap(({ metrics }, cell) => metrics.map((metric) => ({ cell, ...metric })));
   assert.equal(rows.length, all.length);
   for (const [place, metric] of all.entries()) {

@@ -115,6 +115,9 @@ impl Analysis {
         let name =
             self.files.with_untracked(|files| files.iter().find(|file| file.id == id).map(|file| file.name.clone()));
         let Some(name) = name else { return };
+        if self.broken.with_untracked(Option::is_some) {
+            return self.refuse(id, format!("{name}: the analyser is not running; reload the page"));
+        }
         self.progress(id, Progress::Analysing);
         self.ask(&Ask::Load { id, name }, Some(bytes));
     }

@@ -72,8 +72,14 @@ impl Arguments {
             };
         }
         document::write(None, &format!("serving on {address}\n")).map_err(CliError::failed)?;
+        // What one opens two files for is the comparison; the library is a click away.
+        let shown = match self.files.len() {
+            1 => format!("{address}#run=1"),
+            2 => format!("{address}#compare=1,2"),
+            _ => address,
+        };
         if !self.no_open
-            && let Err(error) = open::that_detached(&address)
+            && let Err(error) = open::that_detached(&shown)
         {
             // A machine without a browser is no reason to stop serving.
             document::write(None, &format!("no browser could be opened ({error}); open the address yourself\n"))

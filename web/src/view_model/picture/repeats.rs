@@ -71,7 +71,7 @@ pub fn repeats(files: &[&FileReport], metric: Metric, start: Start) -> Picture {
         }
         traces.push(json!({"type": "scatter", "mode": "markers", "name": file.name, "x": x, "y": y, "customdata": numbers,
             "hovertemplate": format!("value %{{customdata}}: %{{y:.5~g}} {}<extra>%{{fullData.name}}</extra>", scale.label()),
-            "legendgroup": side, "marker": {"color": colour, "opacity": 0.7, "size": 9}}));
+            "legendgroup": side, "marker": {"color": colour, "opacity": 0.8, "size": 9}}));
         traces.push(json!({"type": "scatter", "mode": "markers", "name": format!("{}, median", file.name),
             "x": median_x, "y": median_y, "legendgroup": side, "showlegend": false,
             "hovertemplate": format!("median: %{{y:.5~g}} {}<extra>%{{fullData.name}}</extra>", scale.label()),
