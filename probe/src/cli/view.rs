@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 use tokio::net::TcpListener;
 
 use super::{CliError, Exit};
-use crate::capture::clock::Clock;
-use crate::capture::cluster::Cluster;
 use crate::capture::interrupt::Interrupt;
 use crate::plan::Address;
 use crate::report::document;
 use crate::viewer::app;
+use crate::viewer::check::check;
 use crate::viewer::server::{Preloaded, Site, router};
 
 /// Serves the viewer to this machine and opens it with the files given. Nothing leaves the browser; Ctrl-C ends it.
@@ -30,7 +29,7 @@ pub(super) struct Arguments {
     /// Print the address and open no browser
     #[arg(long)]
     no_open: bool,
-    /// Serve, ask for the list of files as the page does, print the address, and end: for scripts
+    /// Serve, ask for everything as a browser does, print the address, and end: for scripts
     #[arg(long)]
     check: bool,
     /// Folder of the built viewer
@@ -54,8 +53,9 @@ impl Arguments {
         };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, self.port)).await.map_err(taken)?;
         let port = listener.local_addr().map_err(taken)?.port();
-        let address = format!("http://127.0.0.1:{port}/");
-        let server = async { axum::serve(listener, router(site)).await };
+        let here = Address { host: Ipv4Addr::LOCALHOST.to_string(), port };
+        let address = format!("http://{here}/");
+        let server = async { axum::serve(listener, router(site.clone())).await };
         let interrupt = Interrupt::default();
         interrupt
             .listen()
@@ -64,8 +64,8 @@ impl Arguments {
         if self.check {
             return tokio::select! {
                 served = server => served.map(|()| Exit::Done).map_err(taken),
-                checked = check(port) => {
-                    checked?;
+                checked = check(&here, &site) => {
+                    checked.map_err(CliError::failed)?;
                     document::write(None, &format!("served on {address}\n")).map_err(CliError::failed)?;
                     Ok(Exit::Done)
                 }
@@ -94,14 +94,7 @@ impl Arguments {
 
 fn preload(file: &Path) -> Result<Preloaded, CliError> {
     let shown = file.display().to_string();
-    let bytes = std::fs::read(file).map_err(|error| CliError::failed(format!("{shown}: {error}")))?;
+    let bytes = std::fs::read(file).map_err(|error| CliError::failed(format!("{shown}: cannot be read: {error}")))?;
     let name = file.file_name().map_or(shown, |name| name.to_string_lossy().into_owned());
     Ok(Preloaded { name, bytes: bytes.into() })
-}
-
-/// Asks for the list of preloaded files as the page does, which proves that the address answers.
-async fn check(port: u16) -> Result<(), CliError> {
-    let address = Address { host: "127.0.0.1".into(), port };
-    let site = Cluster::new(address, Clock::start(), Interrupt::default());
-    site.get("/preloaded.json").await.map(drop).map_err(CliError::failed)
 }

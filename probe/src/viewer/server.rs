@@ -20,12 +20,26 @@ pub struct Preloaded {
 }
 
 /// What is served.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Site {
     /// The folder of the built app.
     pub app: PathBuf,
     /// The files that the page loads by itself.
     pub preloaded: Vec<Preloaded>,
+}
+
+impl Site {
+    /// The list of preloaded files as the page reads it: their names, and addresses relative to the page.
+    #[must_use]
+    pub fn list(&self) -> String {
+        let files: Vec<_> = self
+            .preloaded
+            .iter()
+            .enumerate()
+            .map(|(number, file)| json!({"name": file.name, "url": format!("files/{number}")}))
+            .collect();
+        json!({ "files": files }).to_string()
+    }
 }
 
 /// The router of a site.
@@ -43,13 +57,7 @@ async fn answer(State(site): State<Arc<Site>>, request: Request) -> Response<Bod
     }
     let path = request.uri().path();
     if path == "/preloaded.json" {
-        let files: Vec<_> = site
-            .preloaded
-            .iter()
-            .enumerate()
-            .map(|(number, file)| json!({"name": file.name, "url": format!("files/{number}")}))
-            .collect();
-        return body("application/json", Bytes::from(json!({ "files": files }).to_string()));
+        return body("application/json", Bytes::from(site.list()));
     }
     if let Some(number) = path.strip_prefix("/files/") {
         return match number.parse::<usize>().ok().and_then(|number| site.preloaded.get(number)) {
@@ -99,6 +107,8 @@ fn body(kind: &'static str, bytes: Bytes) -> Response<Body> {
     // The app is rebuilt under the same names; what an old build cached would not fit the new one.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    // A page of another origin may not even embed what is served here.
+    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
     response
 }
 
