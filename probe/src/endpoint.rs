@@ -11,6 +11,7 @@ use analyzer::record::{FailureKind, GenerationStats, PowerUsage};
 
 /// How a request ended, as far as its bytes tell. `T` is the stamp of a chunk.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "one per request, and the large one is the usual one")]
 pub enum Outcome<T> {
     /// A whole answer with statistics.
     Completed(Answer<T>),

@@ -63,8 +63,7 @@ fn lower_tail(t: f64, freedom: f64) -> Option<f64> {
     Some(if t <= 0.0 { tail } else { 1.0 - tail })
 }
 
-/// From here on Student's t and the normal distribution agree to within 10⁻⁷ of the point, and the series lose as much
-
+/// From here on Student's t and the normal distribution agree to within 10⁻⁷ of the point, and the series below lose as much.
 const NORMAL_FROM: f64 = 1e8;
 
 /// The regularised incomplete beta function at `x`, with `rest` = 1 − x (Abramowitz & Stegun 26.5).

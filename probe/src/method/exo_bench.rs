@@ -18,6 +18,7 @@ pub mod row;
 pub mod trouble;
 
 use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use analyzer::record::{FORMAT_VERSION, Provenance, Target, TokenizerIdentity};
@@ -175,8 +176,8 @@ fn prompts(plan: &Plan, model: &Model) -> Result<(TokenizerIdentity, Prompts), B
     let sizer = PromptSizer::new(tokenizer, &plan.atom)?;
     let mut prompts = Prompts::new();
     for pair in &plan.pairs {
-        if !prompts.contains_key(&pair.pp) {
-            prompts.insert(pair.pp, Arc::new(sizer.build(pair.pp)?));
+        if let Entry::Vacant(place) = prompts.entry(pair.pp) {
+            place.insert(Arc::new(sizer.build(pair.pp)?));
         }
     }
     Ok((identity, prompts))
