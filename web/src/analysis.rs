@@ -1,5 +1,6 @@
 //! The page's end of the worker: files go in, summaries and comparisons come out as signals.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use analyzer::comparison::Comparison;
@@ -55,6 +56,8 @@ pub struct Analysis {
     /// Why the worker does not run, in a sentence.
     pub broken: RwSignal<Option<String>>,
     next: StoredValue<u32>,
+    /// Files that were removed and can still be put back: what became of them meanwhile is kept here.
+    removed: StoredValue<BTreeMap<u32, Entry>>,
     worker: StoredValue<Option<Worker>, LocalStorage>,
     /// What was asked before the worker could listen: a message without a listener is lost. None once it is ready.
     waiting: StoredValue<Option<Vec<Message>>, LocalStorage>,
@@ -75,6 +78,7 @@ impl Analysis {
             compared: RwSignal::new(None),
             broken: RwSignal::new(None),
             next: StoredValue::new(1),
+            removed: StoredValue::new(BTreeMap::new()),
             worker: StoredValue::new_local(None),
             waiting: StoredValue::new_local(Some(Vec::new())),
         };
@@ -112,9 +116,10 @@ impl Analysis {
 
     /// Hands the bytes of an announced file to the worker.
     pub fn read(self, id: u32, bytes: &js_sys::ArrayBuffer) {
-        let name =
+        let listed =
             self.files.with_untracked(|files| files.iter().find(|file| file.id == id).map(|file| file.name.clone()));
-        let Some(name) = name else { return };
+        let removed = || self.removed.with_value(|removed| removed.get(&id).map(|file| file.name.clone()));
+        let Some(name) = listed.or_else(removed) else { return };
         if self.broken.with_untracked(Option::is_some) {
             return self.refuse(id, format!("{name}: the analyser is not running; reload the page"));
         }
@@ -141,16 +146,23 @@ impl Analysis {
                 removed = Some((place, files.remove(place)));
             }
         });
+        if let Some((_, entry)) = &removed {
+            self.removed.update_value(|kept| drop(kept.insert(entry.id, entry.clone())));
+        }
         removed
     }
 
-    /// Puts a removed file back to its place.
+    /// Puts a removed file back to its place, as far as it came meanwhile.
     pub fn restore(self, place: usize, entry: Entry) {
+        // The worker's answer may have come while the file was away; it comes only once.
+        let kept = self.removed.try_update_value(|removed| removed.remove(&entry.id)).flatten();
+        let entry = kept.unwrap_or(entry);
         self.files.update(|files| files.insert(place.min(files.len()), entry));
     }
 
     /// Lets the worker go of a removed file for good.
     pub fn forget(self, id: u32) {
+        self.removed.update_value(|removed| drop(removed.remove(&id)));
         self.ask(&Ask::Forget { id }, None);
     }
 
@@ -175,6 +187,12 @@ impl Analysis {
     }
 
     fn progress(self, id: u32, progress: Progress) {
+        let is_removed = self
+            .removed
+            .try_update_value(|removed| removed.get_mut(&id).map(|file| file.progress = progress.clone()).is_some());
+        if is_removed == Some(true) {
+            return;
+        }
         self.files.update(|files| {
             if let Some(file) = files.iter_mut().find(|file| file.id == id) {
                 file.progress = progress;

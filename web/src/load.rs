@@ -50,8 +50,13 @@ pub fn preloaded(analysis: Analysis) {
         let Some(bytes) = fetch("./preloaded.json").await else { return };
         let text = String::from_utf8(js_sys::Uint8Array::new(&bytes).to_vec());
         let list = text.ok().and_then(|text| serde_json::from_str::<List>(&text).ok());
-        for Offer { name, url } in list.into_iter().flat_map(|list| list.files) {
-            let id = analysis.announce(name);
+        // All have their numbers before the first is fetched: an address names files by number, whatever is dropped meanwhile.
+        let offers: Vec<(u32, String)> = list
+            .into_iter()
+            .flat_map(|list| list.files)
+            .map(|Offer { name, url }| (analysis.announce(name), url))
+            .collect();
+        for (id, url) in offers {
             match fetch(&format!("./{url}")).await {
                 Some(bytes) => analysis.read(id, &bytes),
                 None => analysis.refuse(id, "it was to be preloaded but the server does not give it".into()),
@@ -108,6 +113,7 @@ pub fn listen(analysis: Analysis, over: RwSignal<bool>, arrived: impl Fn() + Cop
             arrived();
         } else if let Ok(words) = data.get_data("text/plain")
             && !words.trim().is_empty()
+            && !takes_text(&event)
         {
             text(analysis, &words);
             arrived();
@@ -115,4 +121,13 @@ pub fn listen(analysis: Analysis, over: RwSignal<bool>, arrived: impl Fn() + Cop
     });
     drop(window().add_event_listener_with_callback("paste", pasted.as_ref().unchecked_ref()));
     pasted.forget();
+}
+
+/// True where the words go into a field of the page: then they are no file.
+fn takes_text(event: &ClipboardEvent) -> bool {
+    let element = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok());
+    // The picker and checkboxes take no words; the selector is constant, so that it is always understood.
+    element.is_some_and(|element| {
+        element.matches("textarea, input:not([type=file]):not([type=checkbox])").unwrap_or(false)
+    })
 }
