@@ -204,12 +204,13 @@ impl Analysis {
     fn breaks(self, reason: &str) {
         let ready = self.waiting.with_value(Option::is_none);
         let what = if ready { "the analyser stopped" } else { "the analyser did not start" };
-        self.files.update(|files| {
-            for file in files.iter_mut().filter(|file| matches!(file.progress, Progress::Reading | Progress::Analysing))
-            {
+        let give_up = |file: &mut Entry| {
+            if matches!(file.progress, Progress::Reading | Progress::Analysing) {
                 file.progress = Progress::Refused(format!("{}: {what} before it was read; reload the page", file.name));
             }
-        });
+        };
+        self.files.update(|files| files.iter_mut().for_each(give_up));
+        self.removed.update_value(|removed| removed.values_mut().for_each(give_up));
         self.broken.set(Some(format!("{what} ({reason}); reload the page, or serve it with `exoscope view`")));
     }
 
