@@ -25,7 +25,9 @@ pub enum RecordError {
         found: String,
     },
     /// A key holds something else than the format says.
-    #[error("{path}: {reason}")]
+    #[error(
+        "{path}: {reason}; the file was changed by hand or by a tool that writes another shape, so take the original"
+    )]
     Shape {
         /// Where, as a path of keys.
         path: String,

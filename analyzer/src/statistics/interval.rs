@@ -20,7 +20,7 @@ pub fn critical_value(confidence: f64, freedom: f64) -> Option<f64> {
     }
     let tail = (1.0 - confidence) / 2.0;
     // Bisection on the distribution function, which rises steadily: halving an interval always ends, which statrs' inverse
-    // does not for some degrees of freedom (seen where two single values are compared).
+    // does not for some large degrees of freedom (14 454 397.7 is one), which Satterthwaite's formula can give.
     let mut low = -1.0;
     while lower_tail(low, freedom)? > tail {
         low *= 2.0;

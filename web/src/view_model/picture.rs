@@ -28,3 +28,9 @@ pub const BASE: &str = "#0072B2";
 
 /// The new file of a comparison (Okabe–Ito vermilion).
 pub const NEW: &str = "#D55E00";
+
+/// Words of a file as Plotly shows them letter by letter: it obeys markup in its labels, links included, and a file must not
+/// be able to put one on the page.
+fn plain(words: &str) -> String {
+    words.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

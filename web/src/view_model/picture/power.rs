@@ -4,7 +4,7 @@ use analyzer::summary::{PowerSeries, RequestWindow, Timeline};
 use analyzer::units::Scale;
 use serde_json::{Value, json};
 
-use super::Picture;
+use super::{Picture, plain};
 use crate::view_model::table::{Cell, Column, Row, Table};
 
 /// Okabe–Ito, safe for the colour-blind; black and yellow are left out, each is lost on one of the two grounds.
@@ -35,10 +35,12 @@ pub fn power(timeline: &Timeline) -> Picture {
             ..Row::default()
         }));
         let y: Vec<Option<f64>> = points.power_w.iter().map(|power| power.map(|power| watts.scaled(power))).collect();
-        traces.push(json!({"type": "scatter", "mode": "lines+markers", "name": series.label, "x": points.t_s, "y": y,
+        traces.push(
+            json!({"type": "scatter", "mode": "lines+markers", "name": plain(&series.label), "x": points.t_s, "y": y,
             "connectgaps": false, "marker": {"size": 4},
             "hovertemplate": format!("%{{y:.4~g}} {} at %{{x:.1f}} s<extra>%{{fullData.name}}</extra>", watts.label()),
-            "line": {"width": 2, "color": COLOURS[number % COLOURS.len()]}}));
+            "line": {"width": 2, "color": COLOURS[number % COLOURS.len()]}}),
+        );
     }
     let stretch = thinned.iter().map(|points| points.stretch).max().filter(|stretch| *stretch > 1);
     let thinned =
@@ -150,6 +152,19 @@ mod tests {
         let shape = &picture.layout["shapes"][0];
         assert_eq!((&shape["x0"], &shape["x1"]), (&json!(0.2), &json!(0.9)));
         assert_eq!(picture.twin.rows[1].cells[2].text, "–");
+    }
+
+    #[test]
+    fn a_label_of_a_file_is_no_markup() {
+        let label = "<a href=\"http://elsewhere.example/\">studio</a> & co".to_owned();
+        let timeline = Timeline {
+            series: vec![PowerSeries { label, ..series(vec![0.0], vec![Some(30.0)]) }],
+            windows: Vec::new(),
+        };
+        let picture = power(&timeline);
+        let name = picture.traces[0]["name"].as_str().unwrap();
+        assert_eq!(name, "&lt;a href=\"http://elsewhere.example/\"&gt;studio&lt;/a&gt; &amp; co");
+        assert!(picture.twin.rows[0].cells[0].text.starts_with("<a href"), "tables show text as it is");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use analyzer::summary::{CellKey, FileReport, MetricSummary};
 use analyzer::units::Scale;
 use serde_json::{Value, json};
 
-use super::{BASE, NEW, Picture};
+use super::{BASE, NEW, Picture, plain};
 use crate::view_model::cell::names;
 use crate::view_model::run::metric_id;
 use crate::view_model::table::{Cell, Column, Row, Table};
@@ -69,10 +69,10 @@ pub fn repeats(files: &[&FileReport], metric: Metric, start: Start) -> Picture {
                 });
             }
         }
-        traces.push(json!({"type": "scatter", "mode": "markers", "name": file.name, "x": x, "y": y, "customdata": numbers,
+        traces.push(json!({"type": "scatter", "mode": "markers", "name": plain(&file.name), "x": x, "y": y, "customdata": numbers,
             "hovertemplate": format!("value %{{customdata}}: %{{y:.5~g}} {}<extra>%{{fullData.name}}</extra>", scale.label()),
             "legendgroup": side, "marker": {"color": colour, "opacity": 0.8, "size": 9}}));
-        traces.push(json!({"type": "scatter", "mode": "markers", "name": format!("{}, median", file.name),
+        traces.push(json!({"type": "scatter", "mode": "markers", "name": format!("{}, median", plain(&file.name)),
             "x": median_x, "y": median_y, "legendgroup": side, "showlegend": false,
             "hovertemplate": format!("median: %{{y:.5~g}} {}<extra>%{{fullData.name}}</extra>", scale.label()),
             "marker": {"symbol": "line-ew-open", "size": 36, "line": {"width": 2}, "color": colour}}));
@@ -81,7 +81,7 @@ pub fn repeats(files: &[&FileReport], metric: Metric, start: Start) -> Picture {
     let cut = if start == Start::Data { "; the axis does not start at zero" } else { "" };
     let title = format!("{unit}: each value a dot, in the order of measurement; the median a line{cut}");
     let ticks: Vec<usize> = (0..places.len()).collect();
-    let labels: Vec<String> = called.iter().map(|name| name.replace(" · ", "<br>")).collect();
+    let labels: Vec<String> = called.iter().map(|name| plain(name).replace(" · ", "<br>")).collect();
     Picture {
         traces: Value::Array(traces),
         layout: json!({
