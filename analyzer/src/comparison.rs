@@ -121,6 +121,15 @@ pub struct Side {
     pub geomean: Option<f64>,
 }
 
+impl Side {
+    /// The value that tables show beside the change: the geometric mean, which the change is reckoned from, so that a reader
+    /// can reckon it again; the arithmetic mean where a value is not positive.
+    #[must_use]
+    pub fn shown(&self) -> f64 {
+        self.geomean.unwrap_or(self.mean)
+    }
+}
+
 /// A fact that differs between the two files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {

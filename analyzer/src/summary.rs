@@ -277,17 +277,38 @@ pub fn report(loaded: &Loaded) -> Result<FileReport, FrameError> {
     if timeline.is_none() && !loaded.file.metric_series.is_empty() {
         notices.push("power over time is not drawn: the documents of the file count from different starts".to_owned());
     }
+    let cells = cells::reports(loaded, &measured);
+    let mut facts = facts(loaded);
+    facts.extend(no_energy(&loaded.file, &cells));
     Ok(FileReport {
         name: loaded.name.clone(),
         format: loaded.format.clone(),
         simulated: provenance.is_some_and(|provenance| provenance.simulated),
         incomplete: provenance.and_then(|provenance| provenance.incomplete.as_ref()).map(incomplete),
-        facts: facts(loaded),
+        facts,
         notices,
-        cells: cells::reports(loaded, &measured),
+        cells,
         failures: cells::failures(&loaded.file),
         timeline,
     })
+}
+
+/// That there is no energy, and why: a reader who looks for it must not take its absence for an oversight, nor a server's
+/// 0 J without a meter for energy. None where there is some.
+fn no_energy(file: &crate::record::ResultFile, cells: &[CellReport]) -> Option<Fact> {
+    let energy = [Metric::EnergyClient, Metric::EnergyServer];
+    if cells.iter().flat_map(|cell| &cell.metrics).any(|summary| energy.contains(&summary.metric)) {
+        return None;
+    }
+    let accounts = || file.runs.iter().filter_map(|run| run.power_usage.as_ref());
+    let why = if file.runs.is_empty() {
+        return None;
+    } else if accounts().next().is_some() && accounts().all(|account| account.nodes.is_empty()) {
+        "no node of the server had a power source"
+    } else {
+        "no power was recorded"
+    };
+    Some(Fact { key: "energy".into(), name: "Energy".into(), value: format!("{} ({why})", crate::units::ABSENT) })
 }
 
 fn incomplete(incomplete: &crate::record::Incomplete) -> String {

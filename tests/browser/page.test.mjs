@@ -87,7 +87,7 @@ test('what is shown is the unrounded value, rounded, in the unit beside it', asy
   const { page, trouble, close } = await watched(chrome, site.address);
   await page.goto(`${site.address}#compare=1,2`);
   await page.waitForSelector('tr[data-verdict]');
-  const cells = await page.$$eval('tr[data-metric]', (rows) => rows.flatMap((row) => [...row.querySelectorAll('[data-stat$="_median"]')]
+  const cells = await page.$$eval('tr[data-metric]', (rows) => rows.flatMap((row) => [...row.querySelectorAll('[data-stat$="_value"]')]
     .map((cell) => ({ text: cell.textContent, value: cell.dataset.value, unit: row.cells[1].textContent, metric: row.dataset.metric }))));
   assert.ok(cells.length >= 40);
   for (const { text, value, unit, metric } of cells) {

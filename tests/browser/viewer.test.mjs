@@ -1,9 +1,9 @@
 // The built viewer in a real Chromium: what a reader sees is what `exoscope report` and `exoscope compare` say.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { artefacts, browser, drop, exoscope, fixtures, serve, watched } from './viewer.mjs';
+import { artefacts, browser, drop, exoscope, fixtures, root, serve, watched } from './viewer.mjs';
 
 const base = join(fixtures, 'results/exoscope_simulated_base.json');
 const slower = join(fixtures, 'results/exoscope_simulated_slower.json');
@@ -53,8 +53,8 @@ test('two dropped files: the compare table says what exoscope compare says', asy
     const row = rows[place];
     const where = `cell ${metric.cell} ${metric.metric}`;
     assert.deepEqual([row.cell, row.metric, row.verdict], [metric.cell, metric.metric, metric.verdict], where);
-    assert.equal(row.stats.base_median, metric.base?.median ?? null, where);
-    assert.equal(row.stats.new_median, metric.new?.median ?? null, where);
+    close12(row.stats.base_value ?? null, shown(metric.base), where);
+    close12(row.stats.new_value ?? null, shown(metric.new), where);
     assert.equal(row.stats.base_n, metric.base?.n ?? null, where);
     assert.equal(row.stats.new_n, metric.new?.n ?? null, where);
     close12(row.stats.change_percent, metric.change_percent, where);
@@ -65,6 +65,9 @@ test('two dropped files: the compare table says what exoscope compare says', asy
   assert.deepEqual(trouble, []);
   await close();
 });
+
+/** What a table shows of a side: the geometric mean, which the change is reckoned from. */
+const shown = (side) => (side ? side.geomean ?? side.mean : null);
 
 /** Equal to 1e-12 relative: logarithms and exponentials may differ in the last digit between native and WebAssembly. */
 function close12(one, other, where) {
@@ -110,6 +113,26 @@ test('a broken file beside a good one: a sentence with its name, and the rest st
   assert.deepEqual(trouble, []);
   await close();
 });
+
+const officialFolder = join(process.env.EXOSCOPE_SHARED ?? join(root, '../shared'), 'captures/exo-results');
+test("the official client's own results open, with its console's figures and energy said to be absent",
+  { skip: existsSync(officialFolder) ? false : `${officialFolder} is not here; set EXOSCOPE_SHARED to the folder of the captures` },
+  async () => {
+    const names = ['r1_nonstream', 'r2_nonstream_cache', 'r3_stream', 'r4_stream_cache', 'r6_reuse'];
+    const { page, trouble, close } = await opened(names.map((name) => file(join(officialFolder, `${name}.json`), `${name}.json`)));
+    for (const [place, name] of names.entries()) {
+      await page.evaluate((number) => { location.hash = `#run=${number}`; }, place + 1);
+      await page.waitForFunction((title) => document.querySelector('h1')?.textContent.includes(title), `${name}.json`);
+      const shown = (await page.$$eval('[data-console]', (all) => all.map(({ textContent }) => textContent))).join('\n');
+      const log = readFileSync(join(officialFolder, `${name}.log`), 'utf8');
+      const figures = [...log.matchAll(/(?:prompt_tps|gen_tps|agg_gen_tps|per_req_tps|wall_s|prompt_tokens|gen_tokens|peak_memory)=\S+/g)];
+      assert.ok(figures.length > 0, `${name}: the log tells figures`);
+      for (const [figure] of figures) assert.ok(shown.includes(figure), `${name}: ${figure} in\n${shown}`);
+      assert.match(await page.textContent('[data-fact="energy"]'), /^– /, name);
+    }
+    assert.deepEqual(trouble, []);
+    await close();
+  });
 
 test('a removed file comes back with undo, and pasted text is a file', async () => {
   const { page, trouble, close } = await opened([file(base, 'base.json')]);

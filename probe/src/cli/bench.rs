@@ -28,7 +28,9 @@ Examples:
   exoscope bench --model Llama-3.2-1B-Instruct-4bit --pp 1024 --tg 64 --concurrency 1,4,8 --json-out after.json
   exoscope bench --model Qwen3-30B-A3B-4bit --pp 512 --tg 128 --dry-run
 
-The tokenizer is read from --tokenizer, else from exo's model folders, else from the Hugging Face cache.")]
+The tokenizer is read from --tokenizer, else from exo's model folders, else from the Hugging Face cache.
+
+Exit codes are listed by `exoscope --help`.")]
 pub(super) struct Arguments {
     /// Name or address of a node of the cluster
     #[arg(long, env = "EXO_HOST", default_value = "localhost", help_heading = "Cluster")]

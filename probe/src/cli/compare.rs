@@ -15,7 +15,9 @@ least --delta. It counts as the same when the whole 95 % interval lies within --
 
 Examples:
   exoscope compare before.json after.json
-  exoscope compare before.json after.json --delta 5 --fail-on-regression")]
+  exoscope compare before.json after.json --delta 5 --fail-on-regression
+
+Exit codes are listed by `exoscope --help`.")]
 pub(super) struct Arguments {
     /// The result file to compare with; - reads standard input
     #[arg(value_name = "BASE")]

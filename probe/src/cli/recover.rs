@@ -12,7 +12,9 @@ use crate::capture::output::Output;
 #[command(after_help = "\
 Examples:
   exoscope recover bench/results.json.journal
-  exoscope recover results.json.journal --output rescued.json")]
+  exoscope recover results.json.journal --output rescued.json
+
+Exit codes are listed by `exoscope --help`.")]
 pub(super) struct Arguments {
     /// The journal: the result file's name with .journal behind it
     journal: PathBuf,

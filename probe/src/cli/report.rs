@@ -12,7 +12,9 @@ use crate::report::render::{self, Format, Look};
 Examples:
   exoscope report results.json
   exoscope report monday.json tuesday.json --format csv --output week.csv
-  exoscope report --format json - < results.json")]
+  exoscope report --format json - < results.json
+
+Exit codes are listed by `exoscope --help`.")]
 pub(super) struct Arguments {
     /// Result files of exo_bench (any version) or of exoscope bench; - reads standard input
     #[arg(required = true, value_name = "FILE")]

@@ -53,16 +53,19 @@ pub fn table(comparison: &Comparison, only_changed: bool) -> Table {
         if shown.peek().is_some() {
             rows.push(Row { heading: Some(name), ..Row::default() });
         }
-        rows.extend(shown.map(|metric| row(index, metric, &axis, &mut notes)));
+        rows.extend(shown.map(|metric| row(index, metric, &scale(comparison, metric), &axis, &mut notes)));
     }
     Table {
         caption: "The same cells on one row".into(),
         columns: vec![
             Column::words("metric"),
             Column::words("unit"),
-            Column { meaning: "median of the base".into(), ..Column::number("base") },
+            Column {
+                meaning: "geometric mean of the base, which the change is reckoned from".into(),
+                ..Column::number("base")
+            },
             Column { meaning: "values of the base".into(), ..Column::number("n") },
-            Column { meaning: "median of the new file".into(), ..Column::number("new") },
+            Column { meaning: "geometric mean of the new file".into(), ..Column::number("new") },
             Column { meaning: "values of the new file".into(), ..Column::number("n") },
             Column { meaning: "change of the geometric mean, percent of the base".into(), ..Column::number("change") },
             Column {
@@ -82,13 +85,17 @@ const fn is_changed(metric: &MetricComparison) -> bool {
     matches!(metric.verdict, Some(Verdict::Improved | Verdict::Regressed))
 }
 
-fn row(index: usize, metric: &MetricComparison, axis: &Axis, notes: &mut Vec<String>) -> Row {
+/// One prefix for a metric down the whole table, as the terminal has it.
+fn scale(comparison: &Comparison, metric: &MetricComparison) -> Scale {
+    let all = comparison.cells.iter().flat_map(|cell| &cell.metrics).filter(|other| other.metric == metric.metric);
+    Scale::of(&metric.unit, all.flat_map(|other| [&other.base, &other.new]).flatten().map(Side::shown))
+}
+
+fn row(index: usize, metric: &MetricComparison, scale: &Scale, axis: &Axis, notes: &mut Vec<String>) -> Row {
     let definition = metric.metric.definition();
-    let sides = [metric.base.as_ref(), metric.new.as_ref()];
-    let scale = Scale::of(&metric.unit, sides.iter().flatten().map(|side| side.median));
     let value = |side: Option<&Side>, class: &'static str, stat: &'static str| {
-        let median = side.map(|side| side.median);
-        Cell { class, ..Cell::number(scale.text(median), stat, median) }
+        let shown = side.map(Side::shown);
+        Cell { class, ..Cell::number(scale.text(shown), stat, shown) }
     };
     let n = |side: Option<&Side>, stat: &'static str| {
         let n = side.map(|side| side.n);
@@ -112,9 +119,9 @@ fn row(index: usize, metric: &MetricComparison, axis: &Axis, notes: &mut Vec<Str
         cells: vec![
             Cell { more: Some(definition.formula.to_owned()), ..Cell::words(definition.name) },
             Cell::words(scale.label()),
-            value(metric.base.as_ref(), "number base", "base_median"),
+            value(metric.base.as_ref(), "number base", "base_value"),
             n(metric.base.as_ref(), "base_n"),
-            value(metric.new.as_ref(), "number new", "new_median"),
+            value(metric.new.as_ref(), "number new", "new_value"),
             n(metric.new.as_ref(), "new_n"),
             Cell::number(
                 metric.change_percent.map_or_else(|| ABSENT.to_owned(), change),

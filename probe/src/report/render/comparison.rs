@@ -66,9 +66,9 @@ fn cells(row: &MetricComparison, scale: &Scale, notes: &mut Notes) -> Vec<String
     let count = |side: &Option<Side>| side.as_ref().map_or_else(absent, |side| side.n.to_string());
     vec![
         format!("{} {}", row.metric.definition().name, scale.label()),
-        scale.text(row.base.as_ref().map(value)),
+        scale.text(row.base.as_ref().map(Side::shown)),
         count(&row.base),
-        scale.text(row.new.as_ref().map(value)),
+        scale.text(row.new.as_ref().map(Side::shown)),
         count(&row.new),
         row.change_percent.map_or_else(absent, units::change),
         row.interval_percent
@@ -78,15 +78,10 @@ fn cells(row: &MetricComparison, scale: &Scale, notes: &mut Notes) -> Vec<String
     ]
 }
 
-/// The geometric mean, which the change is the ratio of; the arithmetic one where a value is not positive.
-fn value(side: &Side) -> f64 {
-    side.geomean.unwrap_or(side.mean)
-}
-
 /// One prefix for a metric, down the whole table. None where no cell has it.
 fn scale(comparison: &Comparison, metric: Metric) -> Option<Scale> {
     let rows: Vec<&MetricComparison> =
         comparison.cells.iter().flat_map(|cell| &cell.metrics).filter(|row| row.metric == metric).collect();
     let unit = &rows.first()?.unit;
-    Some(Scale::of(unit, rows.iter().flat_map(|row| [&row.base, &row.new]).flatten().map(value)))
+    Some(Scale::of(unit, rows.iter().flat_map(|row| [&row.base, &row.new]).flatten().map(Side::shown)))
 }
