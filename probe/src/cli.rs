@@ -8,7 +8,6 @@ mod simulate;
 mod view;
 
 use std::ffi::OsString;
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -105,8 +104,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Ok(parsed) => parsed,
         Err(error) => {
             // Help and version come as errors too; clap knows the stream each belongs to.
-            let printed = error.print();
-            return if error.use_stderr() || printed.is_err() { Exit::Usage } else { Exit::Done };
+            // A reader that closes early (`exoscope --help | head`) has read what it wanted.
+            drop(error.print());
+            return if error.use_stderr() { Exit::Usage } else { Exit::Done };
         }
     };
     let command = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -119,8 +119,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Verb::Simulate(arguments) => arguments.run(),
     };
     result.unwrap_or_else(|error| {
-        // Nobody is left to tell when stderr is closed.
-        drop(writeln!(std::io::stderr(), "exoscope: {}", error.sentence));
+        crate::report::progress::say(&format!("exoscope: {}", error.sentence));
         error.exit
     })
 }

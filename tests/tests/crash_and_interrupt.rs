@@ -143,3 +143,8 @@ fn ctrl_c_writes_the_file_and_removes_the_instance() {
 fn a_request_to_terminate_does_the_same() {
     signal_ends_cleanly("TERM");
 }
+
+#[test]
+fn a_closed_terminal_does_the_same() {
+    signal_ends_cleanly("HUP");
+}

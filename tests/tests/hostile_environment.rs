@@ -106,6 +106,53 @@ fn a_disk_that_is_full_in_the_middle_of_a_run() {
     assert!(!file["runs"].as_array().unwrap().is_empty(), "what was written before is not lost");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_result_that_nobody_could_read_stays_in_the_journal() {
+    let bench = cluster();
+    let mut command = bench_at(bench.cluster.address).unwrap();
+    command.args(["--model", "simulated-8b", "--pp", "64", "--tg", "8", "--max-nodes", "1", "--stdout"]);
+    command.env("TMPDIR", bench.folder.path()).stdout(std::fs::File::options().write(true).open("/dev/full").unwrap());
+    let said = run(command, 1);
+    assert!(said.contains("standard output") && said.contains("exoscope recover"), "{said}");
+    let journals = std::fs::read_dir(bench.folder.path())
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|extension| extension == "journal"));
+    assert_eq!(journals.count(), 1, "what was measured is not lost");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_table_that_cannot_be_shown_does_not_undo_the_result_file() {
+    let bench = cluster();
+    let mut command = bench.command("--model simulated-8b --pp 64 --tg 8 --max-nodes 1").unwrap();
+    let output = command.stdout(std::fs::File::options().write(true).open("/dev/full").unwrap()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("is whole"), "{said}");
+    assert!(bench.results().exists() && !bench.journal().exists());
+}
+
+#[test]
+fn a_gate_does_not_pass_on_nothing() {
+    let gate = |base: &str, new: &str| {
+        let mut command = Command::new(tests::exoscope().unwrap());
+        let file = |name: &str| tests::fixture(&format!("results/{name}.json"));
+        command
+            .arg("compare")
+            .arg(file(base))
+            .arg(file(new))
+            .arg("--fail-on-regression")
+            .output()
+            .unwrap()
+            .status
+            .code()
+    };
+    assert_eq!(gate("exoscope_simulated_base", "exoscope_simulated_slower"), Some(4));
+    assert_eq!(gate("exoscope_simulated_base", "exoscope_simulated_same"), Some(0));
+    assert_eq!(gate("exoscope_simulated_base", "f3c"), Some(1), "no cell in common");
+}
+
 #[test]
 fn the_journal_of_an_earlier_run_is_not_overwritten() {
     let bench = cluster();

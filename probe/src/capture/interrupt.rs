@@ -89,7 +89,7 @@ impl Interrupt {
         self.unless(tokio::time::sleep(pause)).await
     }
 
-    /// Raises it whenever the user presses Ctrl-C or the system asks the program to end. Needs a runtime.
+    /// Raises it whenever the user presses Ctrl-C, the terminal is closed, or the system asks the program to end. Needs a runtime.
     ///
     /// # Errors
     /// The system does not let the program listen for signals.
@@ -100,11 +100,14 @@ impl Interrupt {
             use tokio::signal::unix::{SignalKind, signal};
             let (mut from_keyboard, mut from_system) =
                 (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+            // A closed terminal or a lost connection must not leave an instance behind either.
+            let mut from_terminal = signal(SignalKind::hangup())?;
             tokio::spawn(async move {
                 loop {
                     tokio::select! {
                         Some(()) = from_keyboard.recv() => {}
                         Some(()) = from_system.recv() => {}
+                        Some(()) = from_terminal.recv() => {}
                         else => return,
                     }
                     interrupt.raise(Why::User);

@@ -1,6 +1,6 @@
 //! The journal: events appended as they happen, one JSON object per line, so that a crash loses nothing that finished.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -21,6 +21,9 @@ impl Journal {
     /// The system's own; `AlreadyExists` when there is one.
     pub fn create(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().append(true).create_new(true).open(path)?;
+        // Held as long as the run lasts, so that nobody takes it for one that was cut off. Where a file system has no locks,
+        // a run is as good without.
+        drop(file.try_lock());
         Ok(Self { file, path: path.to_path_buf() })
     }
 
@@ -65,6 +68,12 @@ pub enum JournalError {
         /// Why.
         error: io::Error,
     },
+    /// Its run goes on.
+    #[error("{path} belongs to a run that still goes on; it writes its result file itself when it ends")]
+    Running {
+        /// The file.
+        path: String,
+    },
     /// A line in the middle is no event.
     #[error("{path}, line {line}: {reason}; this is not a journal of exoscope, or it was changed")]
     NotAJournal {
@@ -77,6 +86,12 @@ pub enum JournalError {
     },
 }
 
+/// Whether a run that still goes on holds the journal.
+#[must_use]
+pub fn is_held(path: &Path) -> bool {
+    File::open(path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
 /// Reads a journal. A last line without its end was being written when the run was cut off, and is left out.
 ///
 /// # Errors
@@ -84,6 +99,9 @@ pub enum JournalError {
 pub fn read(path: &Path) -> Result<Read, JournalError> {
     let shown = path.display().to_string();
     let unreadable = |error| JournalError::Unreadable { path: shown.clone(), error };
+    if is_held(path) {
+        return Err(JournalError::Running { path: shown });
+    }
     let mut reader = BufReader::new(File::open(path).map_err(unreadable)?);
     let mut fold = Fold::default();
     let mut line = Vec::new();
@@ -119,6 +137,8 @@ mod tests {
         let path = folder.path().join("j");
         let mut journal = Journal::create(&path).unwrap();
         journal.append(&notice("one")).unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains("still goes on"), "held as long as the run lasts");
+        drop(journal);
         assert!(!read(&path).unwrap().torn);
         std::fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"event\":\"noti").unwrap();
         assert!(read(&path).unwrap().torn);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use analyzer::record::{ResultFile, to_json};
 
-use super::journal::Journal;
+use super::journal::{self, Journal};
 
 /// Why an output cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +30,13 @@ pub enum OutputError {
         /// The path.
         path: String,
     },
-    /// A run that was cut off left its journal, or one is writing to the same place.
+    /// Another run writes to the same place.
+    #[error("another run is writing {path}; wait for its end, or name another place with --json-out")]
+    Running {
+        /// The place.
+        path: String,
+    },
+    /// A run that was cut off left its journal.
     #[error(
         "{path} is the journal of an earlier run; make a result file of it with `exoscope recover {path}`, or remove it, or name another place with --json-out"
     )]
@@ -56,10 +62,13 @@ impl Output {
     /// [`OutputError`], before anything was measured.
     pub fn claim(path: &Path) -> Result<(Self, Journal), OutputError> {
         let output = Self::at(path)?;
-        let journal = journal_path(path);
-        let journal = Journal::create(&journal).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => OutputError::EarlierJournal { path: journal.display().to_string() },
-            _ => unwritable(&journal, error),
+        let place = journal_path(&output.path);
+        let journal = Journal::create(&place).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists if journal::is_held(&place) => {
+                OutputError::Running { path: path.display().to_string() }
+            }
+            io::ErrorKind::AlreadyExists => OutputError::EarlierJournal { path: place.display().to_string() },
+            _ => unwritable(&place, error),
         })?;
         Ok((output, journal))
     }
@@ -69,6 +78,9 @@ impl Output {
     /// # Errors
     /// The place is a folder or a device, or its folder cannot be made.
     pub fn at(path: &Path) -> Result<Self, OutputError> {
+        // A link is written through, as any program does: moving a file onto it would cut it off from its target.
+        let resolved = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let path = resolved.as_path();
         if path.is_dir() {
             return Err(OutputError::Folder { path: path.display().to_string() });
         }
@@ -139,6 +151,9 @@ mod tests {
         let (output, journal) = Output::claim(&path).unwrap();
         assert!(journal.path().exists());
         let error = Output::claim(&path).unwrap_err().to_string();
+        assert!(error.contains("another run is writing"), "{error}");
+        drop(journal);
+        let error = Output::claim(&path).unwrap_err().to_string();
         assert!(error.contains("exoscope recover") && error.contains("results.json.journal"), "{error}");
         output.write(&ResultFile::default()).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\n  \"runs\": []\n}");
@@ -153,6 +168,18 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         let error = Output::claim(&file.join("results.json")).unwrap_err().to_string();
         assert!(error.contains("cannot be written"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_written_through() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, link) = (folder.path().join("target.json"), folder.path().join("link.json"));
+        std::fs::write(&target, "old").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        Output::at(&link).unwrap().write(&ResultFile::default()).unwrap();
+        assert!(link.is_symlink());
+        assert!(std::fs::read_to_string(&target).unwrap().contains("runs"));
     }
 
     #[cfg(unix)]

@@ -142,7 +142,7 @@ pub async fn prepare(address: &Address, outgoing: Outgoing) -> Result<Ready, Tra
         drop(connection.await);
     }));
     sender.ready().await.map_err(|error| refused(error.to_string()))?;
-    let sign = if outgoing.stream { Sign::Data } else { Sign::AnyByte };
+    let sign = if outgoing.stream { Sign::Data } else { Sign::End };
     Ok(Ready { sender, request, connect: before.elapsed(), sign, driver })
 }
 

@@ -14,6 +14,7 @@ use crate::capture::output::Output;
 use crate::capture::recorder::Recorder;
 use crate::method::exo_bench::{self, Conclusion, trouble::BenchError};
 use crate::plan::{Asked, InstanceMeta, Plan, Selection, Sharding, Streaming};
+use crate::report::progress::say;
 use crate::report::{closing, document, progress};
 
 /// Measures a model on an exo cluster as exo's own bench does, and keeps what that client hides.
@@ -144,6 +145,9 @@ impl Arguments {
     pub(super) fn run(self, command: Vec<String>) -> Result<Exit, CliError> {
         let (json_out, to_stdout, mode) = (self.json_out.clone(), self.stdout, self.progress);
         let plan = self.asked().check().map_err(CliError::usage)?;
+        if json_out == Path::new(document::STANDARD) {
+            return Err(CliError::usage("--json-out -: write to standard output with --stdout"));
+        }
         let (place, journal) = Place::claim(&plan, &json_out, to_stdout)?;
         let interrupt = Interrupt::default();
         let mut recorder = Recorder::new(journal, progress::listener(mode), interrupt.clone());
@@ -251,14 +255,18 @@ fn conclude(outcome: Result<Conclusion, BenchError>, recorder: Recorder, place: 
     let (rows, failed) = (fold.rows(), fold.failed());
     let mut kept = String::new();
     let mut unwritten = None;
+    let mut first_failure = None;
     if rows + failed == 0 {
         // Nothing was measured: an empty file would only overwrite an earlier one.
-        remove(journal.as_ref())?;
+        remove(journal.as_ref());
     } else if let Some(file) = fold.finish("it did not come to its end") {
-        match write(place, file) {
+        let failures: Vec<_> = file.failures.iter().filter(|failure| !failure.warmup).collect();
+        first_failure = failures.first().map(|failure| failure.message.clone());
+        match write(place, file.clone()) {
             Ok(words) => {
                 kept = words;
-                remove(journal.as_ref())?;
+                remove(journal.as_ref());
+                close(place, file);
             }
             Err(error) => {
                 let journal = journal.as_ref().map(|journal| journal.path().display().to_string());
@@ -289,7 +297,11 @@ fn conclude(outcome: Result<Conclusion, BenchError>, recorder: Recorder, place: 
             let missing = conclusion.placements_failed;
             match (rows, failed + missing) {
                 (_, 0) => Ok(Exit::Done),
-                (0, _) => with(Exit::Failed, "nothing was measured; the notes above and the failures say why".into()),
+                (0, _) => {
+                    let why =
+                        first_failure.map_or_else(|| "the notes say why".into(), |words| format!("the first: {words}"));
+                    with(Exit::Failed, format!("no request gave a valid answer, {failed} failed ({why})"))
+                }
                 (_, _) => {
                     with(Exit::Partial, format!("measured in part: {failed} requests and {missing} placements failed"))
                 }
@@ -304,23 +316,34 @@ fn write(place: &Place, file: ResultFile) -> Result<String, String> {
         Place::Nowhere => Ok(String::new()),
         Place::Stdout => {
             let text = to_json(&file).map_err(|error| error.to_string())? + "\n";
-            document::write(None, &text).map_err(|error| error.to_string())?;
+            // A reader that is gone has not read it: the journal must stay.
+            document::write_standard(&text).map_err(|error| format!("standard output cannot be written: {error}"))?;
             Ok(String::new())
         }
         Place::File(output) => {
             output.write(&file).map_err(|error| error.to_string())?;
-            let path = output.path().display().to_string();
-            let table = closing::table(&path, file).map_err(|error| error.to_string())?;
-            document::write(None, &table).map_err(|error| error.to_string())?;
-            Ok(format!("; what was measured is in {path}"))
+            Ok(format!("; the result file is {}", output.path().display()))
         }
     }
 }
 
-/// The journal goes when the file is whole, or when nothing was measured.
-fn remove(journal: Option<&Journal>) -> Result<(), CliError> {
-    let Some(path) = journal.map(Journal::path) else { return Ok(()) };
-    std::fs::remove_file(path).map_err(|error| {
-        CliError::failed(format!("the journal {} is of no use any more but cannot be removed: {error}", path.display()))
-    })
+/// Prints the closing table. The result file is whole by now, so what goes wrong here is only said.
+fn close(place: &Place, file: ResultFile) {
+    let Place::File(output) = place else { return };
+    let path = output.path().display().to_string();
+    let table = closing::table(&path, file).map_err(|error| error.to_string());
+    let shown = table.and_then(|table| document::write(None, &table).map_err(|error| error.to_string()));
+    if let Err(error) = shown {
+        say(&format!("note: the result file {path} is whole, but its table cannot be shown: {error}"));
+    }
+}
+
+/// The journal goes when the file is whole, or when nothing was measured. Gone already is as good.
+fn remove(journal: Option<&Journal>) {
+    let Some(path) = journal.map(Journal::path) else { return };
+    if let Err(error) = std::fs::remove_file(path)
+        && error.kind() != std::io::ErrorKind::NotFound
+    {
+        say(&format!("note: the journal {} is of no use any more but cannot be removed: {error}", path.display()));
+    }
 }

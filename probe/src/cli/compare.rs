@@ -37,7 +37,7 @@ pub(super) struct Arguments {
     /// The smallest change of energy that matters, percent
     #[arg(long, value_name = "PERCENT", default_value_t = Options::default().delta_energy_percent)]
     delta_energy: f64,
-    /// Exit with code 4 when anything regressed
+    /// Exit with code 4 when anything regressed, and with 1 when nothing could be compared
     #[arg(long)]
     fail_on_regression: bool,
 }
@@ -57,7 +57,17 @@ impl Arguments {
         let look = Look::of(self.output.as_deref());
         let text = render::comparison(&compared, self.format, look).map_err(CliError::failed)?;
         document::write(self.output.as_deref(), &text).map_err(CliError::failed)?;
-        let regressed = self.fail_on_regression && compared.verdict == Verdict::Regressed;
-        Ok(if regressed { Exit::Regressed } else { Exit::Done })
+        if !self.fail_on_regression {
+            return Ok(Exit::Done);
+        }
+        let judged = compared.cells.iter().flat_map(|cell| &cell.metrics).filter_map(|metric| metric.verdict);
+        let mut judged = judged.filter(|verdict| *verdict != Verdict::NotComparable).peekable();
+        if judged.peek().is_none() {
+            // A gate that passes because the new run measured nothing guards nothing.
+            return Err(CliError::failed(
+                "--fail-on-regression: nothing of the two files could be compared, so no regression can be ruled out",
+            ));
+        }
+        Ok(if compared.verdict == Verdict::Regressed { Exit::Regressed } else { Exit::Done })
     }
 }

@@ -29,6 +29,9 @@ impl Arguments {
         let place = self.output.or_else(|| without_ending(&self.journal)).ok_or_else(|| {
             CliError::usage(format!("{shown} does not end in .journal; say where the result file goes with --output"))
         })?;
+        if place == Path::new(crate::report::document::STANDARD) {
+            return Err(CliError::usage("--output -: name a file, a result file is not written to standard output"));
+        }
         let read = journal::read(&self.journal).map_err(CliError::failed)?;
         let (rows, failed) = (read.fold.rows(), read.fold.failed());
         let file = read.fold.finish("recovered from the journal of a run that was cut off").ok_or_else(|| {

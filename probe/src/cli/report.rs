@@ -1,10 +1,10 @@
 //! `exoscope report`.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use super::{CliError, Exit};
 use crate::report::document;
+use crate::report::progress::say;
 use crate::report::render::{self, Format, Look};
 
 #[derive(Debug, clap::Args)]
@@ -35,8 +35,8 @@ impl Arguments {
             match document::load(name) {
                 Ok(file) => loaded.push(file),
                 Err(error) => {
-                    // One bad file does not hide the others. Nobody is left to tell when stderr is closed.
-                    drop(writeln!(std::io::stderr(), "exoscope: {error}"));
+                    // One bad file does not hide the others.
+                    say(&format!("exoscope: {error}"));
                     exit = Exit::Failed;
                 }
             }

@@ -55,7 +55,6 @@ pub async fn run(
     recorder: &mut Recorder,
 ) -> Result<Conclusion, BenchError> {
     let model = offer::resolve(cluster, plan).await?;
-    let (identity, prompts) = prompts(plan, &model)?;
     let mut counted_otherwise = BTreeSet::new();
 
     let reused = if plan.reuse_instance { existing(cluster, &model).await? } else { None };
@@ -70,6 +69,8 @@ pub async fn run(
         // exo's client really measures here; whoever says "dry" does not want that.
         return Ok(Conclusion { listed: reused.map(|reused| vec![reused.words()]), placements_failed: 0 });
     }
+    // Before anything is changed: what cannot be made is said now.
+    let (identity, prompts) = prompts(plan, &model)?;
     if !plan.reuse_instance && !plan.delete_other_instances {
         // Before anything is changed: a download started on somebody else's busy cluster is a change.
         lifecycle::clear(cluster, recorder, plan, &BTreeSet::new()).await?;

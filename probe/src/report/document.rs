@@ -69,7 +69,11 @@ pub fn write(output: Option<&Path>, text: &str) -> Result<(), DocumentError> {
     }
 }
 
-fn write_standard(text: &str) -> io::Result<()> {
+/// Writes to standard output, all of it or an error, also where the reader is gone.
+///
+/// # Errors
+/// The system's own.
+pub fn write_standard(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
@@ -80,6 +84,9 @@ fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         return fs::write(path, bytes);
     }
+    // A link is written through: moving a file onto it would cut it off from its target.
+    let resolved = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let path = resolved.as_path();
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
     fs::create_dir_all(folder)?;
     let mut builder = tempfile::Builder::new();

@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::capture::event::Event;
 use crate::capture::recorder::Listener;
+use crate::report::tame;
 
 /// How progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -41,9 +42,11 @@ pub fn listener(mode: Mode) -> Listener {
     }
 }
 
-/// Nobody is left to tell when stderr is closed.
-fn say(line: &str) {
-    drop(writeln!(std::io::stderr(), "{line}"));
+/// Says one line on stderr. Words of a server or a file may hold anything, so what would move the cursor or turn the text
+/// around is shown as a mark instead.
+pub fn say(line: &str) {
+    // Nobody is left to tell when stderr is closed.
+    drop(writeln!(std::io::stderr(), "{}", tame(line)));
 }
 
 /// One event in words; none for those that only a bar shows.
@@ -114,7 +117,7 @@ impl Bar {
             Event::BatchEnded => self.bar.inc(1),
             Event::Notice { .. } | Event::Failed { .. } => {
                 if let Some(words) = line(event) {
-                    self.bar.println(words);
+                    self.bar.println(tame(&words));
                 }
             }
             Event::Ended { .. } => self.bar.finish_and_clear(),

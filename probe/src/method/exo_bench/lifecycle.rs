@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::offer::Placement;
 use super::trouble::BenchError;
-use crate::capture::cluster::{Cluster, ClusterError};
+use crate::capture::cluster::Cluster;
 use crate::capture::event::Event;
 use crate::capture::recorder::Recorder;
 use crate::endpoint::exo::placement::{Instance, read_instances};
@@ -146,30 +146,47 @@ async fn remove_and_wait(cluster: &Cluster, instance: &Instance) -> Result<(), S
         tokio::time::sleep(LAST_WORD).await;
     };
     let was_there = tokio::select! {
-        answer = patient.delete(&target) => answer.map_err(|error| error.to_string())?,
+        answer = delete(&patient, &target) => answer?,
         () = in_a_hurry => return Err("the cluster did not answer and the run was interrupted twice".into()),
     };
     tokio::select! {
         biased;
-        gone = wait_gone(&patient, &target, was_there) => gone,
+        gone = wait_gone(&patient, &target, was_there, GONE_WITHIN) => gone,
         () = cluster.interrupt.insisted() => Err("it was told to go, but the run was interrupted twice".into()),
     }
 }
 
+/// Tells an instance to go, again where the cluster fails to take it: one answer that was lost must not leave a model in
+/// the memory of a cluster. Gives whether it was there.
+async fn delete(cluster: &Cluster, target: &str) -> Result<bool, String> {
+    let mut tries = 0;
+    loop {
+        match cluster.delete(target).await {
+            Ok(was_there) => return Ok(was_there),
+            Err(error) if tries == DELETE_AGAIN => return Err(error.to_string()),
+            Err(_) => tries += 1,
+        }
+        tokio::time::sleep(GONE_EVERY).await;
+    }
+}
+
+/// A broken connection is seldom broken three times.
+const DELETE_AGAIN: u32 = 3;
+
 /// Waits until an instance that was told to go is gone. One that was not there when told may be about to come.
-async fn wait_gone(cluster: &Cluster, target: &str, mut told: bool) -> Result<(), String> {
-    let words = |error: ClusterError| error.to_string();
+async fn wait_gone(cluster: &Cluster, target: &str, mut told: bool, within: Duration) -> Result<(), String> {
     let began = Instant::now();
     loop {
-        let there = cluster.find(target).await.map_err(words)?.is_some();
-        match (there, told) {
-            (false, true) => return Ok(()),
-            (false, false) if began.elapsed() >= APPEARS_WITHIN => return Ok(()),
-            (true, false) => told = cluster.delete(target).await.map_err(words)?,
-            (true, true) if began.elapsed() >= GONE_WITHIN => {
-                return Err(format!("it was deleted but is still there after {} s", GONE_WITHIN.as_secs()));
-            }
-            (true, true) | (false, false) => {}
+        let there = cluster.find(target).await.map_err(|error| error.to_string())?.is_some();
+        if !there && (told || began.elapsed() >= APPEARS_WITHIN) {
+            return Ok(());
+        }
+        // Also for a cluster that denies the instance when told and shows it when asked.
+        if there && began.elapsed() >= within {
+            return Err(format!("it was told to go but is still there after {} s", within.as_secs()));
+        }
+        if there && !told {
+            told = delete(cluster, target).await?;
         }
         tokio::time::sleep(GONE_EVERY).await;
     }
@@ -223,6 +240,31 @@ mod tests {
         let mut recorder = Recorder::new(None, Box::new(listener), cluster.interrupt.clone());
         remove(cluster, &mut recorder, &instance()).await;
         heard.lock().unwrap().clone()
+    }
+
+    #[tokio::test]
+    async fn a_cluster_that_denies_the_instance_and_shows_it_is_not_asked_for_ever() {
+        let (cluster, _) = server(|seen| match seen.last() {
+            Some(&Method::DELETE) => StatusCode::NOT_FOUND,
+            _ => StatusCode::OK,
+        })
+        .await;
+        let error = wait_gone(&cluster, "/instance/i", false, Duration::from_secs(1)).await.unwrap_err();
+        assert!(error.contains("still there after 1 s"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_refused_delete_is_sent_again() {
+        // asked     DELETE  DELETE  GET
+        // answered  500     done    404
+        let (cluster, asked) = server(|seen| match seen.len() {
+            1 => StatusCode::INTERNAL_SERVER_ERROR,
+            2 => StatusCode::OK,
+            _ => StatusCode::NOT_FOUND,
+        })
+        .await;
+        assert_eq!(notices(&cluster).await, Vec::<String>::new());
+        assert_eq!(*asked.lock().unwrap(), [Method::DELETE, Method::DELETE, Method::GET]);
     }
 
     #[tokio::test]

@@ -46,7 +46,11 @@ pub async fn resolve(cluster: &Cluster, plan: &Plan) -> Result<Model, BenchError
         address: cluster.address.to_string(),
         model: plan.model.clone(),
         near: match near.as_slice() {
-            [] => format!("; it lists {} others under /models, and one more can be added there", known.len()),
+            [] if known.len() <= 12 => {
+                let names: Vec<&str> = known.iter().map(|model| model.name.as_str()).collect();
+                format!("; it knows {}", if names.is_empty() { "none".to_owned() } else { names.join(", ") })
+            }
+            [] => format!("; GET /models lists the {} that it knows", known.len()),
             near => format!("; did you mean {}?", near.join(", ")),
         },
     })

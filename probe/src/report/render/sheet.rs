@@ -92,7 +92,7 @@ fn mark(number: usize) -> String {
 
 /// Text from a file, safe to print: a control character could move a terminal's cursor or change its colours.
 pub(super) fn clean(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() { '\u{FFFD}' } else { letter }).collect()
+    crate::report::tame(text)
 }
 
 #[cfg(test)]
