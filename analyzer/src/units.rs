@@ -76,9 +76,15 @@ fn digits(value: f64) -> i32 {
     value.log10().floor() as i32 + 1
 }
 
-/// A number with a fixed count of decimals, the sign of zero dropped.
+/// No measurement is that large, and its digits would only push the rest of a table off the screen.
+const WIDE: f64 = 1e12;
+
+/// A number with a fixed count of decimals, the sign of zero dropped; from 10¹² on with a power of ten ("1.000e308").
 #[must_use]
 pub fn fixed(value: f64, decimals: usize) -> String {
+    if value.abs() >= WIDE {
+        return format!("{value:.3e}");
+    }
     let text = format!("{value:.decimals$}");
     if text.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.')) { text.replace('-', "") } else { text }
 }

@@ -36,13 +36,16 @@ pub(super) fn objections(metric: Metric, base: &MeasuredCell, new: &MeasuredCell
     {
         objections.push(format!("the server generated {a:.0} tokens in the base and {b:.0} in the new file"));
     }
-    if matches!(metric, Metric::EnergyClient | Metric::PowerClient) {
-        for (side, cell) in [("base", base), ("new file", new)] {
-            if cell.power_samples.is_some_and(|samples| samples < SAMPLES_TO_COMPARE) {
-                objections.push(format!(
-                    "the windows of the {side} are too short: fewer than {SAMPLES_TO_COMPARE} power samples inside"
-                ));
-            }
+    let readings = |cell: &MeasuredCell| match metric {
+        Metric::EnergyClient | Metric::PowerClient => cell.power_samples,
+        Metric::EnergyServer => cell.server_power_samples,
+        _ => None,
+    };
+    for (side, cell) in [("base", base), ("new file", new)] {
+        if readings(cell).is_some_and(|samples| samples < SAMPLES_TO_COMPARE) {
+            objections.push(format!(
+                "the windows of the {side} are too short: fewer than {SAMPLES_TO_COMPARE} power samples inside"
+            ));
         }
     }
     objections

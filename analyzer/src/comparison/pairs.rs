@@ -87,7 +87,11 @@ fn row(metric: Metric, cell: &Beside<'_>, objection: Option<&str>) -> Option<Row
         better: definition.better,
         base: base.and_then(side),
         new: new.and_then(side),
-        change_percent: pair.as_ref().map(|(base, new)| difference::percent(new.mean() - base.mean())),
+        change_percent: pair
+            .as_ref()
+            .map(|(base, new)| difference::percent(new.mean() - base.mean()))
+            // Beyond a double: a value of the file is no measurement.
+            .filter(|change| change.is_finite()),
         interval_percent: None,
         p: None,
         p_adjusted: None,
@@ -166,8 +170,9 @@ fn weigh_row(learnt: &Learnt, place: usize, row: &mut Row) {
             .push("outlier-sensitive: the median of all differences is another; look at the dots".to_owned());
     }
     let edge = |sign: f64| difference::percent(effect.difference + sign * effect.half_width);
-    comparison.interval_percent = Some([edge(-1.0), edge(1.0)]);
-    comparison.resolves_percent = Some(difference::percent(effect.half_width));
+    comparison.interval_percent =
+        Some([edge(-1.0), edge(1.0)]).filter(|edges| edges.iter().all(|edge| edge.is_finite()));
+    comparison.resolves_percent = Some(difference::percent(effect.half_width)).filter(|width| width.is_finite());
     comparison.p = Some(effect.p);
     row.effect = Some(effect);
 }

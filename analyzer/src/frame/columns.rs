@@ -51,6 +51,8 @@ pub(crate) const SENT: &str = "sent_s";
 pub(crate) const DONE: &str = "done_s";
 /// The server's energy, J; null without a power source.
 pub(crate) const SERVER_ENERGY: &str = "server_energy_j";
+/// Power readings behind [`SERVER_ENERGY`], of the node with the fewest.
+pub(crate) const SERVER_SAMPLES: &str = "server_power_samples";
 
 /// What the requests of a cell share, but for the cache: exo's console prints a line per such group.
 pub(crate) const GROUP_KEY: [&str; 8] = [MODEL, SHARDING, INSTANCE_META, NODES, PP, TG, CONCURRENCY, STREAMED];
@@ -63,5 +65,16 @@ pub(crate) const BATCH_KEY: [&str; 11] =
     [MODEL, SHARDING, INSTANCE_META, NODES, PP, TG, CONCURRENCY, STREAMED, SESSION, REPEAT, OCCURRENCE];
 
 /// The columns of numbers that are handed out per batch.
-pub(crate) const VALUES: [&str; 10] =
-    [PROMPT_TPS, GENERATION_TPS, PROMPT_TOKENS, GENERATION_TOKENS, PEAK, ELAPSED, TTFT, SENT, DONE, SERVER_ENERGY];
+pub(crate) const VALUES: [&str; 11] = [
+    PROMPT_TPS,
+    GENERATION_TPS,
+    PROMPT_TOKENS,
+    GENERATION_TOKENS,
+    PEAK,
+    ELAPSED,
+    TTFT,
+    SENT,
+    DONE,
+    SERVER_ENERGY,
+    SERVER_SAMPLES,
+];

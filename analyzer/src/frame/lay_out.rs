@@ -7,7 +7,8 @@ use polars::prelude::*;
 use super::FrameError;
 use super::columns::{
     CACHE, CONCURRENCY, DONE, ELAPSED, GENERATION_TOKENS, GENERATION_TPS, INSTANCE_META, MODEL, NODES, OCCURRENCE,
-    PEAK, PP, PROMPT_TOKENS, PROMPT_TPS, REPEAT, ROW, SENT, SERVER_ENERGY, SESSION, SHARDING, STREAMED, TG, TTFT,
+    PEAK, PP, PROMPT_TOKENS, PROMPT_TPS, REPEAT, ROW, SENT, SERVER_ENERGY, SERVER_SAMPLES, SESSION, SHARDING, STREAMED,
+    TG, TTFT,
 };
 use crate::import::Loaded;
 use crate::record::{GenerationStats, MemorySize, Run};
@@ -47,6 +48,7 @@ pub(super) fn lay_out(loaded: &Loaded) -> Result<DataFrame, FrameError> {
         Column::new(SENT.into(), each(|run| run.exoscope.as_ref().map(|detail| detail.timing.sent_s))),
         Column::new(DONE.into(), each(|run| run.exoscope.as_ref().map(|detail| detail.timing.done_s))),
         Column::new(SERVER_ENERGY.into(), each(server_energy)),
+        Column::new(SERVER_SAMPLES.into(), each(server_samples)),
     ])?)
 }
 
@@ -155,6 +157,12 @@ fn time_to_first_token(run: &Run) -> Option<f64> {
 fn server_energy(run: &Run) -> Option<f64> {
     let power = run.power_usage.as_ref().filter(|power| !power.nodes.is_empty())?;
     power.total_energy_joules
+}
+
+/// Power readings of the node with the fewest; none where the server does not count them.
+fn server_samples(run: &Run) -> Option<f64> {
+    let power = run.power_usage.as_ref()?;
+    power.nodes.iter().filter_map(|node| node.samples).min().map(|samples| samples as f64)
 }
 
 /// Cache states as numbers, in the order of [`CacheState`].

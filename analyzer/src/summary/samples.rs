@@ -23,6 +23,8 @@ pub(crate) struct MeasuredCell {
     pub(crate) notices: Vec<String>,
     /// Fewest power samples in the window of any batch; None where no batch has an energy.
     pub(crate) power_samples: Option<usize>,
+    /// Power readings behind the server's own account, of the request and node with the fewest.
+    pub(crate) server_power_samples: Option<usize>,
 }
 
 /// The values of one metric.
@@ -90,7 +92,23 @@ fn measure_cell(file: &ResultFile, cell: Cell) -> MeasuredCell {
     }
     let notices = energy_notices(file, &cell.key, &energies);
     let power_samples = energies.iter().flatten().map(|energy| energy.samples).min();
-    MeasuredCell { cell, samples, notices, power_samples }
+    let server_power_samples = server_power_samples(&cell);
+    MeasuredCell { cell, samples, notices, power_samples, server_power_samples }
+}
+
+/// Power readings behind the server's account, of the request with the fewest.
+fn server_power_samples(cell: &Cell) -> Option<usize> {
+    let counts = cell.batches.iter().flat_map(|batch| batch.column(frame::SERVER_SAMPLES)).flatten();
+    counts.copied().reduce(f64::min).map(|fewest| fewest as usize)
+}
+
+/// The sentence for an energy of too few power readings; none where there are enough.
+fn too_short(fewest: Option<usize>) -> Option<String> {
+    let fewest = fewest.filter(|fewest| *fewest < SAMPLES_TO_COMPARE)?;
+    Some(format!(
+        "window too short: as few as {} inside, {SAMPLES_TO_COMPARE} are needed to trust it; generate more tokens",
+        units::count(fewest as u64, "power sample")
+    ))
 }
 
 /// The values of one metric in one batch; none where it has none.
@@ -199,6 +217,9 @@ fn warnings(metric: Metric, cell: &Cell, groups: &[Group], energies: &[Result<En
             key.concurrency
         ));
     }
+    if metric == Metric::EnergyServer {
+        warnings.extend(too_short(server_power_samples(cell)));
+    }
     if metric == Metric::EnergyServer && key.concurrency > 1 {
         warnings
             .push("each request's account covers the whole cluster while the others ran: do not add them up".into());
@@ -212,13 +233,7 @@ fn warnings(metric: Metric, cell: &Cell, groups: &[Group], energies: &[Result<En
 fn energy_warnings(energies: &[Result<Energy, Absent>]) -> Vec<String> {
     let known: Vec<&Energy> = energies.iter().flatten().collect();
     let mut warnings = Vec::new();
-    if let Some(fewest) = known.iter().map(|energy| energy.samples).min().filter(|fewest| *fewest < SAMPLES_TO_COMPARE)
-    {
-        warnings.push(format!(
-            "window too short: as few as {} inside, {SAMPLES_TO_COMPARE} are needed to trust it; generate more tokens",
-            units::count(fewest as u64, "power sample")
-        ));
-    }
+    warnings.extend(too_short(known.iter().map(|energy| energy.samples).min()));
     let gap = known.iter().map(|energy| energy.longest_gap_s).fold(0.0, f64::max);
     if gap > GAP_TO_WARN_S {
         warnings.push(format!("power samples are up to {} s apart", units::fixed(gap, 1)));

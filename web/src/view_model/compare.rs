@@ -1,5 +1,7 @@
 //! Two files side by side: the same cells on one row, both values, the change and the verdict.
 
+use std::collections::BTreeMap;
+
 use analyzer::comparison::{Comparison, MetricComparison, Side, Verdict};
 use analyzer::metric::{Better, Metric};
 use analyzer::units::{ABSENT, Scale, change, percent};
@@ -47,13 +49,16 @@ pub fn table(comparison: &Comparison, only_changed: bool) -> Table {
     let names = names(&comparison.cells.iter().map(|cell| &cell.cell).collect::<Vec<_>>());
     let axis = Axis::of(comparison);
     let mut rows = Vec::new();
+    let scales = scales(comparison);
     let mut notes = Vec::new();
     for (index, (cell, name)) in comparison.cells.iter().zip(names).enumerate() {
         let mut shown = cell.metrics.iter().filter(|metric| !only_changed || is_changed(metric)).peekable();
         if shown.peek().is_some() {
             rows.push(Row { heading: Some(name), ..Row::default() });
         }
-        rows.extend(shown.map(|metric| row(index, metric, &scale(comparison, metric), &axis, &mut notes)));
+        rows.extend(
+            shown.filter_map(|metric| Some(row(index, metric, scales.get(&metric.metric)?, &axis, &mut notes))),
+        );
     }
     Table {
         caption: "The same cells on one row".into(),
@@ -86,9 +91,13 @@ const fn is_changed(metric: &MetricComparison) -> bool {
 }
 
 /// One prefix for a metric down the whole table, as the terminal has it.
-fn scale(comparison: &Comparison, metric: &MetricComparison) -> Scale {
-    let all = comparison.cells.iter().flat_map(|cell| &cell.metrics).filter(|other| other.metric == metric.metric);
-    Scale::of(&metric.unit, all.flat_map(|other| [&other.base, &other.new]).flatten().map(Side::shown))
+fn scales(comparison: &Comparison) -> BTreeMap<Metric, Scale> {
+    let mut values: BTreeMap<Metric, (&str, Vec<f64>)> = BTreeMap::new();
+    for metric in comparison.cells.iter().flat_map(|cell| &cell.metrics) {
+        let (_, values) = values.entry(metric.metric).or_insert((&metric.unit, Vec::new()));
+        values.extend([&metric.base, &metric.new].into_iter().flatten().map(Side::shown));
+    }
+    values.into_iter().map(|(metric, (unit, values))| (metric, Scale::of(unit, values))).collect()
 }
 
 fn row(index: usize, metric: &MetricComparison, scale: &Scale, axis: &Axis, notes: &mut Vec<String>) -> Row {
@@ -137,7 +146,7 @@ fn row(index: usize, metric: &MetricComparison, scale: &Scale, axis: &Axis, note
                 Better::Higher => "higher",
                 Better::Lower => "lower",
             }),
-            Cell { class: metric.verdict.map_or("", class), ..Cell::words(metric.verdict.map_or(ABSENT, words)) },
+            Cell { class: metric.verdict.map_or("", class), ..Cell::words(metric.verdict.map_or("not judged", words)) },
             Cell::marks(notes, weak),
         ],
     }

@@ -73,7 +73,7 @@ fn cells(row: &MetricComparison, scale: &Scale, notes: &mut Notes) -> Vec<String
         row.change_percent.map_or_else(absent, units::change),
         row.interval_percent
             .map_or_else(absent, |[low, high]| format!("{} … {}", units::change(low), units::change(high))),
-        row.verdict.map_or_else(absent, |verdict| format!("{} {}", verdict.sign(), verdict.word())),
+        row.verdict.map_or_else(|| "not judged".to_owned(), |verdict| format!("{} {}", verdict.sign(), verdict.word())),
         notes.marks(&row.warnings),
     ]
 }
