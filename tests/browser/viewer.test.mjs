@@ -59,6 +59,22 @@ test('two dropped files: the compare table says what exoscope compare says', asy
     assert.equal(row.stats.new_n, metric.new?.n ?? null, where);
     close12(row.stats.change_percent, metric.change_percent, where);
   }
+  // The same numbers again from the other road: `exoscope report` gives every value, and at concurrency 1 the side is their
+  // geometric mean.
+  const reports = JSON.parse(await exoscope('report', base, slower, '--format', 'json')).files;
+  let checked = 0;
+  for (const row of rows.filter(({ cell }) => expected.cells[cell].cell.concurrency === 1)) {
+    for (const [side, report] of [['base', reports[0]], ['new', reports[1]]]) {
+      const cell = report.cells.find(({ key }) => JSON.stringify(key) === JSON.stringify(expected.cells[row.cell].cell));
+      const values = cell?.metrics.find(({ metric }) => metric === row.metric)?.values ?? [];
+      if (values.length === 0 || values.some((value) => value <= 0)) continue;
+      const geomean = Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
+      close12(row.stats[`${side}_value`], geomean, `${side} of cell ${row.cell} ${row.metric}`);
+      assert.equal(row.stats[`${side}_n`], values.length);
+      checked += 1;
+    }
+  }
+  assert.ok(checked >= 8, `${checked} numbers were checked against the report`);
   const residue = await page.$$eval('[data-residue]', (items) => items.map((item) => item.dataset.residue));
   assert.deepEqual(residue, expected.residue.map(({ key }) => key));
   await shot(page, 'compare');
