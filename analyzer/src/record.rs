@@ -16,11 +16,11 @@ mod upgrade;
 
 pub use cluster::{Cluster, MetricRange, NodeId, SystemMetrics};
 pub use environment::{Host, Target, TokenizerIdentity, Tool};
-pub use file::{FORMAT_VERSION, Incomplete, Provenance, ResultFile};
-pub use method::{Method, Pauses};
+pub use file::{FORMAT_VERSION, IdleWindow, Incomplete, Provenance, ResultFile, Start};
+pub use method::{Method, Pauses, Sampling, TargetPrecision};
 pub use outcome::{Failure, FailureKind};
 pub use run::{
     ActualPlacement, GenerationStats, MemorySize, NodePower, PowerUsage, Run, RunDetail, Timing, TokenCounts,
 };
-pub use series::{MetricSeries, SeriesColumns};
+pub use series::{ChannelHealth, MetricSeries, SeriesColumns};
 pub use upgrade::{RecordError, parse, schema, to_json};

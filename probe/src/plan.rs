@@ -156,6 +156,9 @@ impl Plan {
             reuse_instance: self.reuse_instance,
             metrics_interval_s: self.metrics_interval.map(|interval| interval.as_secs_f64()),
             pauses: self.pauses,
+            sampling: None,
+            target_precision: None,
+            idle_baseline_s: None,
         }
     }
 }

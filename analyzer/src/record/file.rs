@@ -30,9 +30,25 @@ pub struct ResultFile {
     /// Requests that gave no valid row. exo's readers index `stats` unguarded, so they never stand in `runs`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
+    /// When the cluster was left idle on purpose, so that its power at rest is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub idle_windows: Vec<IdleWindow>,
     /// Keys of other tools or later versions, kept as they were.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
+}
+
+/// A span in which the measured instance was there and nothing was asked of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IdleWindow {
+    /// The instance that was loaded and idle.
+    pub instance_id: String,
+    /// Session, from 0.
+    pub session: u32,
+    /// Start, seconds since `exoscope.started_at`.
+    pub from_s: f64,
+    /// End, seconds since `exoscope.started_at`.
+    pub to_s: f64,
 }
 
 /// Where a result file comes from: enough to run it again and to know what it can be compared with.
@@ -65,9 +81,24 @@ pub struct Provenance {
     pub incomplete: Option<Incomplete>,
     /// What the probe noticed and a reader should know, a sentence each.
     pub notices: Vec<String>,
+    /// The starts of a run that was resumed, the first one included; empty for a run in one go. Rows name their start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub starts: Vec<Start>,
     /// Keys of later versions.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
+}
+
+/// One start of a run that was resumed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Start {
+    /// UTC, RFC 3339.
+    pub at: String,
+    /// The same on the file's clock: seconds since `exoscope.started_at`, 0 for the first. Between two starts the clock of
+    /// the second is set by UTC.
+    pub at_s: f64,
+    /// The command line as given, program name first.
+    pub command: Vec<String>,
 }
 
 /// Why a file does not hold all that was planned.

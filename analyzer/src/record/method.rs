@@ -34,6 +34,44 @@ pub struct Method {
     pub metrics_interval_s: Option<f64>,
     /// The pauses between steps, s.
     pub pauses: Pauses,
+    /// How tokens were to be chosen, where the request said so; absent: the model's own defaults, as exo's bench has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<Sampling>,
+    /// Until which precision groups were repeated; absent: a fixed number of times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_precision: Option<TargetPrecision>,
+    /// Seconds of idling that were recorded before and after each placement was measured; absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_baseline_s: Option<f64>,
+}
+
+/// How tokens are chosen; each is absent where the request left it to the server.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Sampling {
+    /// Temperature, 0 or above; 0 takes the likeliest token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Nucleus, 0..=1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top_p: Option<f64>,
+    /// Candidates, 0: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top_k: Option<u64>,
+    /// Smallest share of the likeliest token's probability, 0..=1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_p: Option<f64>,
+    /// Seed of the choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+}
+
+/// Repeats until the mean is known well enough. Never until a difference is significant: that would find one by chance.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TargetPrecision {
+    /// Half-width of the 95 % interval of the mean that was wanted, percent of the mean.
+    pub percent: f64,
+    /// The most repeats of a group.
+    pub max_repeats: u32,
 }
 
 /// Pauses between steps, seconds. The defaults are exo's.

@@ -36,6 +36,9 @@ pub struct Failure {
     pub request_index: u32,
     /// Session, from 0.
     pub session: u32,
+    /// Which of the run's starts it comes from, from 0; absent for a run in one go.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<u32>,
     /// Whether the request allowed the server to use its prefix cache.
     pub use_prefix_cache: bool,
     /// Whether the answer was asked for as a stream.

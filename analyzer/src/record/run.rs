@@ -169,6 +169,9 @@ pub struct NodePower {
 pub struct RunDetail {
     /// Session, from 0: the instance is replaced between sessions.
     pub session: u32,
+    /// Which of the run's starts it comes from, from 0; absent for a run in one go.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<u32>,
     /// Place in the order of sending of its batch, from 0.
     pub request_index: u32,
     /// True where the answer was streamed, so that first and last token were seen by the client.
@@ -181,6 +184,9 @@ pub struct RunDetail {
     pub tokens: TokenCounts,
     /// Whether the request allowed the server to use its prefix cache.
     pub use_prefix_cache: bool,
+    /// What the prompt was made of, where another atom than that of the run's tokenizer entry had to be taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub atom: Option<String>,
     /// Keys of later versions.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,

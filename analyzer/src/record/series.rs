@@ -25,6 +25,9 @@ pub struct MetricSeries {
     pub poll_s: Vec<f64>,
     /// The readings.
     pub columns: SeriesColumns,
+    /// Whether the readings can be trusted; absent in files before it was looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub health: Option<ChannelHealth>,
 }
 
 /// Readings of one node; null where the node was missing from an answer or a value from the node.
@@ -44,4 +47,18 @@ pub struct SeriesColumns {
     /// Efficiency cores, 0..=1.
     #[serde(rename = "ecpuUsage")]
     pub ecpu_usage: Vec<Option<f64>>,
+}
+
+/// What can be told of a channel from its readings alone.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ChannelHealth {
+    /// Polls that were answered.
+    pub polls: u64,
+    /// Answered polls in which the node, or its power, was missing.
+    pub missing: u64,
+    /// Longest time for which every reading stayed the same to the last digit, s. A living sensor wavers; a dead one is
+    /// shown with its last values.
+    pub frozen_s: f64,
+    /// Polls whose power was 0 W, which no running machine draws.
+    pub zero: u64,
 }

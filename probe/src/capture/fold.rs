@@ -159,6 +159,7 @@ mod tests {
             t_s: vec![t],
             poll_s: vec![0.01],
             columns,
+            health: None,
         }
     }
 

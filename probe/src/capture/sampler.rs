@@ -103,6 +103,7 @@ impl Sampler {
                 pcpu_usage: column("pcpuUsage"),
                 ecpu_usage: column("ecpuUsage"),
             },
+            health: None,
         }
     }
 }

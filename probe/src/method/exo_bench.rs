@@ -227,6 +227,7 @@ fn provenance(
         simulated: cluster.is_simulated(),
         incomplete: None,
         notices: Vec::new(),
+        starts: Vec::new(),
         unknown: Map::new(),
     }
 }
