@@ -97,6 +97,19 @@ enum Verb {
     Simulate(simulate::Arguments),
 }
 
+/// The arguments of a bench out of a whole command line, program name first; else the reason in one line.
+fn bench_arguments(command: &[String]) -> Result<bench::Arguments, String> {
+    let parsed = Arguments::try_parse_from(command).map_err(|error| {
+        let words = error.to_string();
+        let first = words.lines().next().unwrap_or_default();
+        first.strip_prefix("error: ").unwrap_or(first).to_owned()
+    })?;
+    match parsed.verb {
+        Verb::Bench(arguments) => Ok(arguments),
+        _ => Err("it is no bench".into()),
+    }
+}
+
 /// Runs the program on a command line, program name first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let arguments: Vec<OsString> = arguments.into_iter().collect();

@@ -13,7 +13,7 @@ pub mod selection;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use analyzer::record::{Method, Pauses};
+use analyzer::record::{Method, Pauses, Sampling, TargetPrecision};
 
 pub use check::{Asked, PlanError};
 pub use pairing::{Pair, Pairing};
@@ -29,6 +29,16 @@ pub struct Address {
     pub host: String,
     /// TCP port.
     pub port: u16,
+}
+
+impl Address {
+    /// Reads what [`std::fmt::Display`] writes; none where there is no port.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
+        let (host, port) = text.rsplit_once(':')?;
+        let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+        Some(Self { host: host.to_owned(), port: port.parse().ok()? })
+    }
 }
 
 impl std::fmt::Display for Address {
@@ -73,6 +83,8 @@ pub struct Deadlines {
     pub idle: Duration,
     /// For the instance to get ready, loading included.
     pub ready: Duration,
+    /// For the next byte of a download; none: for ever.
+    pub stall: Option<Duration>,
 }
 
 /// A validated plan.
@@ -94,8 +106,16 @@ pub struct Plan {
     pub concurrency: Vec<u32>,
     /// Measured repeats per group; 1 or more.
     pub repeat: u32,
+    /// Until which precision groups are repeated beyond [`Self::repeat`]; none: not beyond.
+    pub target_precision: Option<TargetPrecision>,
+    /// How often the instances are replaced and the whole plan is measured; 1 or more.
+    pub sessions: u32,
     /// Discarded requests per placement.
     pub warmup: u32,
+    /// How tokens are chosen; none: as the server does by itself.
+    pub sampling: Option<Sampling>,
+    /// Time of idling that is recorded before and after each placement is measured; none: not.
+    pub idle_baseline: Option<Duration>,
     /// Which answers are streamed.
     pub streaming: Streaming,
     /// Whether the server may use its prefix cache.
@@ -118,21 +138,40 @@ pub struct Plan {
     pub keep_preview: bool,
     /// Folder of the tokenizer; none: it is looked for.
     pub tokenizer: Option<PathBuf>,
-    /// What prompts are made of.
-    pub atom: String,
+    /// What prompts are made of; none: exo's atom, or another one where that cannot make the length.
+    pub atom: Option<String>,
+    /// Let the cluster learn a model that it does not know.
+    pub force_download: bool,
+    /// Make room on a full disk by deleting other models' files.
+    pub delete_downloads: bool,
     /// What a reader of the numbers should know already, a sentence each.
     pub warnings: Vec<String>,
 }
 
+/// What exo's client makes prompts of.
+pub const ATOM: &str = "a ";
+
 impl Plan {
-    /// Measured requests on one placement.
+    /// What prompts are made of first.
+    #[must_use]
+    pub fn first_atom(&self) -> &str {
+        self.atom.as_deref().unwrap_or(ATOM)
+    }
+
+    /// The most repeats of a group.
+    #[must_use]
+    pub fn most_repeats(&self) -> u32 {
+        self.target_precision.map_or(self.repeat, |target| target.max_repeats)
+    }
+
+    /// Measured requests on one placement, in one session; where groups repeat to a precision, the fewest.
     #[must_use]
     pub fn requests_per_placement(&self) -> u64 {
         let together: u64 = self.concurrency.iter().map(|&requests| u64::from(requests)).sum();
         self.pairs.len() as u64 * u64::from(self.repeat) * together
     }
 
-    /// Batches (requests started together) on one placement.
+    /// Batches (requests started together) on one placement, in one session.
     #[must_use]
     pub fn batches_per_placement(&self) -> u64 {
         self.pairs.len() as u64 * self.concurrency.len() as u64 * u64::from(self.repeat)
@@ -156,9 +195,9 @@ impl Plan {
             reuse_instance: self.reuse_instance,
             metrics_interval_s: self.metrics_interval.map(|interval| interval.as_secs_f64()),
             pauses: self.pauses,
-            sampling: None,
-            target_precision: None,
-            idle_baseline_s: None,
+            sampling: self.sampling,
+            target_precision: self.target_precision,
+            idle_baseline_s: self.idle_baseline.map(|time| time.as_secs_f64()),
         }
     }
 }

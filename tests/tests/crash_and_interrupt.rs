@@ -78,6 +78,72 @@ fn after_kill_9_the_journal_becomes_a_result_file_with_every_finished_request() 
     assert!(text.contains("simulated"), "{text}");
 }
 
+/// A run that was cut off, then resumed to its end; gives the file.
+fn resumed(signal_name: &str) -> Value {
+    let bench = cluster();
+    let mut child = running_with(&bench, "--model simulated-8b --pp 64 --tg 32 --repeat 12 --max-nodes 1", 3);
+    signal(&child, signal_name);
+    child.wait().unwrap();
+    let before = finished(&bench.journal());
+    assert!((3..12).contains(&before), "{before} of 12");
+    let mut resume = Command::new(tests::exoscope().unwrap());
+    resume.args(["bench", "--progress", "off", "--resume"]).arg(bench.journal());
+    let output = resume.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(bench.instances().unwrap(), Vec::<String>::new(), "also what the first start left is gone");
+    assert!(!bench.journal().exists());
+    let again = resume.output().unwrap();
+    assert_eq!(again.status.code(), Some(1), "there is nothing left to go on with");
+
+    let file = read_json(&bench.results()).unwrap();
+    let runs = file["runs"].as_array().unwrap();
+    let repeats: Vec<u64> = runs.iter().map(|run| run["repeat_index"].as_u64().unwrap()).collect();
+    assert_eq!(repeats, (0..12).collect::<Vec<u64>>(), "each repeat once, in order");
+    let starts: Vec<u64> = runs.iter().map(|run| run["exoscope"]["start"].as_u64().unwrap()).collect();
+    assert!(starts.is_sorted() && starts[0] == 0 && starts[11] == 1, "{starts:?}");
+    assert!(runs.windows(2).all(|pair| sent(&pair[0]) < sent(&pair[1])), "one clock over both starts");
+    file
+}
+
+fn sent(run: &Value) -> f64 {
+    run["exoscope"]["timing"]["sent_s"].as_f64().unwrap()
+}
+
+#[test]
+fn a_run_that_was_killed_goes_on_where_it_stopped() {
+    let file = resumed("KILL");
+    let starts = file["exoscope"]["starts"].as_array().unwrap();
+    assert_eq!(starts.len(), 2);
+    assert!(starts[1]["command"].to_string().contains("--resume"), "{starts:?}");
+    assert_eq!(file["exoscope"]["incomplete"], Value::Null);
+}
+
+#[test]
+fn a_run_that_was_interrupted_goes_on_where_it_stopped() {
+    resumed("INT");
+}
+
+#[test]
+fn a_journal_is_resumed_with_its_own_plan_only() {
+    let bench = cluster();
+    let mut child = running(&bench, 2);
+    signal(&child, "KILL");
+    child.wait().unwrap();
+    let resume = |more: &[&str]| {
+        let mut command = Command::new(tests::exoscope().unwrap());
+        command.args(["bench", "--resume"]).arg(bench.journal()).args(more);
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, said) = resume(&["--pp", "128"]);
+    assert!(code == Some(2) && said.contains("takes the plan from the journal"), "{said}");
+    let text = std::fs::read_to_string(bench.journal()).unwrap();
+    std::fs::write(bench.journal(), text.replacen("\"repeat\":500", "\"repeat\":400", 1)).unwrap();
+    let (code, said) = resume(&[]);
+    assert!(code == Some(3) && said.contains("the plan is not what the run was begun with"), "{code:?} {said}");
+    assert!(bench.journal().exists());
+}
+
 #[test]
 fn what_finished_of_a_batch_survives_though_the_batch_did_not() {
     // Eight run, the ninth waits for them and then takes seconds of its own.
@@ -131,6 +197,12 @@ fn signal_ends_cleanly(name: &str) {
     let file = read_json(&bench.results()).unwrap();
     assert!(file["runs"].as_array().unwrap().len() >= 2);
     assert!(file["exoscope"]["incomplete"]["reason"].as_str().is_some_and(|reason| reason.contains("interrupted")));
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
+    assert!(said.contains("--resume") && bench.journal().exists(), "it can go on, and says how: {said}");
+    // All that the journal holds is in the file, so that a new run at the same place is not held up by it.
+    let output = bench.command("--model simulated-8b --pp 64 --tg 8 --max-nodes 1").unwrap().output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(!bench.journal().exists());
 }
 

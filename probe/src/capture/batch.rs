@@ -1,6 +1,10 @@
 //! Requests that start together, on connections that are open before the start.
 
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
+
+use tokio::sync::Notify;
 
 use super::barrier::StartLine;
 use super::clock::Stamp;
@@ -17,6 +21,14 @@ pub struct Sent {
     pub result: Result<Exchange, TransportError>,
 }
 
+/// What happens around the start of a batch.
+pub struct Around<Before> {
+    /// Waited for when every connection is open, right before the requests are let go.
+    pub before: Before,
+    /// Rung by the first data line of a stream.
+    pub first: Option<Arc<Notify>>,
+}
+
 /// Opens a connection per request, waits until all are open, lets the requests go together, and waits for the last.
 ///
 /// Each request is handed to `ended` as it ends, with the instant that all were meant to be sent: the slowest of a batch
@@ -24,30 +36,42 @@ pub struct Sent {
 /// which exo's `concurrent_index` counts; connections that could not be opened come first.
 ///
 /// `ended` runs on the thread that waits. The bytes of the others are taken and stamped on the runtime's own threads.
-pub async fn send(cluster: &Cluster, outgoing: Vec<Outgoing>, idle: Duration, mut ended: impl FnMut(Stamp, Sent)) {
+pub async fn send(
+    cluster: &Cluster,
+    outgoing: Vec<Outgoing>,
+    idle: Duration,
+    around: Around<impl Future<Output = ()>>,
+    mut ended: impl FnMut(Stamp, Sent),
+) {
     let mut ready = Vec::new();
     let mut refused = Vec::new();
     for (request_index, outgoing) in (0u32..).zip(outgoing) {
         match prepare(&cluster.address, outgoing).await {
-            Ok(connection) => ready.push((request_index, connection)),
+            Ok(connection) => ready.push((request_index, connection.ringing(around.first.clone()))),
             Err(error) => refused.push(Sent { request_index, result: Err(error) }),
         }
     }
     let (line, places) = StartLine::new(ready.len());
     let mut tasks = tokio::task::JoinSet::new();
+    let mut indices = HashMap::new();
     for ((request_index, connection), place) in ready.into_iter().zip(places) {
         let (clock, interrupt) = (cluster.clock, cluster.interrupt.clone());
-        tasks.spawn(async move {
+        let task = tasks.spawn(async move {
             // None only when the line is dropped before its release, which it is not.
             place.wait().await;
             Sent { request_index, result: Ok(connection.exchange(&clock, idle, &interrupt).await) }
         });
+        indices.insert(task.id(), request_index);
     }
+    around.before.await;
     let start = line.release(&cluster.clock).await;
     refused.into_iter().for_each(|sent| ended(start, sent));
     while let Some(done) = tasks.join_next().await {
-        if let Ok(done) = done {
-            ended(start, done);
-        }
+        let sent = done.unwrap_or_else(|fault| Sent {
+            // Every task was put into the map when it was started.
+            request_index: indices.get(&fault.id()).copied().unwrap_or(u32::MAX),
+            result: Err(TransportError::Lost),
+        });
+        ended(start, sent);
     }
 }

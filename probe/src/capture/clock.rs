@@ -26,6 +26,8 @@ impl Stamp {
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     origin: Instant,
+    /// What the clock showed at its origin: 0, or the time between the first start of a run and this one.
+    ahead: Duration,
     started_at: jiff::Timestamp,
 }
 
@@ -33,14 +35,22 @@ impl Clock {
     /// Starts at 0 now. UTC is read this once: later it may jump.
     #[must_use]
     pub fn start() -> Self {
-        Self { origin: Instant::now(), started_at: jiff::Timestamp::now() }
+        Self { origin: Instant::now(), ahead: Duration::ZERO, started_at: jiff::Timestamp::now() }
+    }
+
+    /// Goes on counting from an earlier start, by UTC: the monotonic clock of that start is gone. A UTC that was set back
+    /// meanwhile leaves the clock at 0.
+    #[must_use]
+    pub fn resume(started_at: jiff::Timestamp) -> Self {
+        let ahead = jiff::Timestamp::now().duration_since(started_at);
+        Self { origin: Instant::now(), ahead: Duration::try_from(ahead).unwrap_or(Duration::ZERO), started_at }
     }
 
     /// The present instant.
     #[must_use]
     pub fn now(&self) -> Stamp {
         // 2^64 ns are 584 years.
-        Stamp(u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX))
+        Stamp(u64::try_from((self.ahead + self.origin.elapsed()).as_nanos()).unwrap_or(u64::MAX))
     }
 
     /// The start of the run, UTC, RFC 3339.
@@ -67,6 +77,8 @@ mod tests {
         let stamp = clock.now();
         assert!((stamp.seconds() - 1.5).abs() < 1e-9);
         assert_eq!(Stamp(5).since(Stamp(9)), 0.0);
+        let earlier = jiff::Timestamp::now() - Duration::from_secs(100);
+        assert!((Clock::resume(earlier).now().seconds() - 100.0).abs() < 1.0);
         let start: jiff::Timestamp = clock.started_at().parse().unwrap();
         let later: jiff::Timestamp = clock.utc(stamp).parse().unwrap();
         assert_eq!(later.as_millisecond() - start.as_millisecond(), 1500);

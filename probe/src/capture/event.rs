@@ -1,6 +1,6 @@
 //! What happens in a run, as values: the only road from the runner to the terminal, the journal and the file.
 
-use analyzer::record::{Cluster, Failure, MetricSeries, Provenance, Run};
+use analyzer::record::{Cluster, Failure, IdleWindow, MetricSeries, Provenance, Run, Start};
 use serde::{Deserialize, Serialize};
 
 /// One thing that happened. A journal is a list of these, one JSON object per line.
@@ -78,6 +78,16 @@ pub enum Event {
         /// The readings.
         series: Vec<MetricSeries>,
     },
+    /// The cluster was left idle on purpose for a while.
+    Idled {
+        /// When.
+        window: IdleWindow,
+    },
+    /// A run that was cut off goes on. What stands before it in the journal is the earlier starts'.
+    Resumed {
+        /// The new start.
+        start: Start,
+    },
     /// A batch ended, all its requests accounted for.
     BatchEnded,
     /// A placement was removed.
@@ -95,6 +105,13 @@ impl Event {
     /// Whether a crash must not lose it: what was measured, and what it means.
     #[must_use]
     pub const fn is_precious(&self) -> bool {
-        matches!(self, Self::Started { .. } | Self::Finished { .. } | Self::Failed { .. } | Self::Ended { .. })
+        matches!(
+            self,
+            Self::Started { .. }
+                | Self::Resumed { .. }
+                | Self::Finished { .. }
+                | Self::Failed { .. }
+                | Self::Ended { .. }
+        )
     }
 }

@@ -1,8 +1,8 @@
 //! Events → the result file: the same fold at the end of a run and over the journal that a crash left.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use analyzer::record::{Incomplete, MetricRange, MetricSeries, Provenance, ResultFile, SystemMetrics};
+use analyzer::record::{Incomplete, MetricRange, MetricSeries, Provenance, ResultFile, Start, SystemMetrics};
 
 use super::event::Event;
 
@@ -15,6 +15,10 @@ pub struct Fold {
     notices: Vec<String>,
     ended: bool,
     cut_short: Option<String>,
+    /// Rows and failures before the batch that is being measured.
+    batch: Option<(usize, usize)>,
+    /// The instances that were made.
+    instances: BTreeSet<String>,
 }
 
 impl Fold {
@@ -25,8 +29,16 @@ impl Fold {
             Event::Planned { requests, .. } => self.planned = Some(requests),
             Event::Cluster { cluster } => self.file.cluster = Some(*cluster),
             Event::Notice { sentence } => self.notices.push(sentence),
-            Event::Finished { run } => self.file.runs.push(*run),
-            Event::Failed { failure } => self.file.failures.push(*failure),
+            Event::Finished { mut run } => {
+                if let Some(detail) = &mut run.exoscope {
+                    detail.start = self.start();
+                }
+                self.file.runs.push(*run);
+            }
+            Event::Failed { mut failure } => {
+                failure.start = self.start();
+                self.file.failures.push(*failure);
+            }
             Event::Sampled { series } => series.into_iter().for_each(|chunk| self.append(chunk)),
             Event::Ended { at, cut_short } => {
                 self.ended = true;
@@ -35,13 +47,83 @@ impl Fold {
                     provenance.ended_at = Some(at);
                 }
             }
-            Event::PlacementStarted { .. }
-            | Event::Waiting { .. }
-            | Event::WarmedUp { .. }
-            | Event::BatchStarted { .. }
-            | Event::BatchEnded
-            | Event::PlacementEnded => {}
+            Event::Idled { window } => self.file.idle_windows.push(window),
+            Event::BatchStarted { .. } => self.batch = Some((self.file.runs.len(), self.file.failures.len())),
+            Event::BatchEnded => self.batch = None,
+            Event::Resumed { start } => self.resume(start),
+            Event::PlacementStarted { instance_id, .. } => {
+                self.instances.insert(instance_id);
+            }
+            Event::Waiting { .. } | Event::WarmedUp { .. } | Event::PlacementEnded => {}
         }
+    }
+
+    /// What follows comes from a further start. A batch that the earlier one did not bring to its end is measured again:
+    /// what is left of it ran beside requests that never finished.
+    fn resume(&mut self, start: Start) {
+        if let Some((runs, failures)) = self.batch.take() {
+            let dropped = self.file.runs.len() - runs;
+            self.file.runs.truncate(runs);
+            self.file.failures.truncate(failures);
+            if dropped > 0 {
+                self.notices.push(format!(
+                    "a batch was cut off at the end of an earlier start and measured again; {} of its first try {} left out",
+                    analyzer::units::count(dropped as u64, "row"),
+                    if dropped == 1 { "is" } else { "are" },
+                ));
+            }
+        }
+        let Some(provenance) = &mut self.provenance else { return };
+        if provenance.starts.is_empty() {
+            provenance.starts.push(Start {
+                at: provenance.started_at.clone(),
+                at_s: 0.0,
+                command: provenance.command.clone(),
+            });
+            let details = self.file.runs.iter_mut().filter_map(|run| run.exoscope.as_mut());
+            details.for_each(|detail| detail.start = Some(0));
+            self.file.failures.iter_mut().for_each(|failure| failure.start = Some(0));
+        }
+        provenance.starts.push(start);
+        provenance.ended_at = None;
+        self.ended = false;
+        self.cut_short = None;
+    }
+
+    /// The start that is under way; none for a run in one go.
+    fn start(&self) -> Option<u32> {
+        let starts = self.provenance.as_ref()?.starts.len();
+        u32::try_from(starts).ok()?.checked_sub(1)
+    }
+
+    /// Who, how and of what; none before the run has started.
+    #[must_use]
+    pub const fn provenance(&self) -> Option<&Provenance> {
+        self.provenance.as_ref()
+    }
+
+    /// What was measured so far.
+    #[must_use]
+    pub const fn file(&self) -> &ResultFile {
+        &self.file
+    }
+
+    /// The instances that the run made.
+    #[must_use]
+    pub const fn instances(&self) -> &BTreeSet<String> {
+        &self.instances
+    }
+
+    /// Whether nothing that was planned is missing, as far as the run has ended.
+    #[must_use]
+    pub const fn is_whole(&self) -> bool {
+        self.cut_short.is_none()
+    }
+
+    /// Whether the run came to an orderly end, early or not.
+    #[must_use]
+    pub const fn has_ended(&self) -> bool {
+        self.ended
     }
 
     /// Measured requests that gave a row.
@@ -62,7 +144,7 @@ impl Fold {
     #[must_use]
     pub fn finish(self, otherwise: &str) -> Option<ResultFile> {
         let finished = self.rows() as u64 + self.failed() as u64;
-        let Self { mut file, provenance, planned, notices, ended, cut_short } = self;
+        let Self { mut file, provenance, planned, notices, ended, cut_short, .. } = self;
         let mut provenance = provenance?;
         let reason = if ended { cut_short } else { Some(otherwise.to_owned()) };
         provenance.incomplete =

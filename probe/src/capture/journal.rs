@@ -27,6 +27,23 @@ impl Journal {
         Ok(Self { file, path: path.to_path_buf() })
     }
 
+    /// Goes on with a journal that an earlier start left, behind its last whole line.
+    ///
+    /// # Errors
+    /// [`JournalError`]: it cannot be read or written, its run goes on, or it is no journal.
+    pub fn reopen(path: &Path) -> Result<(Self, Fold), JournalError> {
+        let Read { fold, whole, .. } = read(path)?;
+        let unreadable = |error| JournalError::Unreadable { path: path.display().to_string(), error };
+        let file = OpenOptions::new().append(true).open(path).map_err(unreadable)?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => return Err(JournalError::Running { path: path.display().to_string() }),
+            // Where a file system has no locks, a run is as good without.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+        }
+        file.set_len(whole).map_err(unreadable)?;
+        Ok((Self { file, path: path.to_path_buf() }, fold))
+    }
+
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -55,6 +72,8 @@ pub struct Read {
     pub fold: Fold,
     /// True where the last line was cut off in the middle of writing.
     pub torn: bool,
+    /// Bytes of the whole lines.
+    pub whole: u64,
 }
 
 /// Why a journal cannot be read.
@@ -105,22 +124,26 @@ pub fn read(path: &Path) -> Result<Read, JournalError> {
     let mut reader = BufReader::new(File::open(path).map_err(unreadable)?);
     let mut fold = Fold::default();
     let mut line = Vec::new();
+    let mut whole = 0;
     for number in 1.. {
         line.clear();
         if reader.read_until(b'\n', &mut line).map_err(unreadable)? == 0 {
-            return Ok(Read { fold, torn: false });
+            return Ok(Read { fold, torn: false, whole });
         }
         if line.last() != Some(&b'\n') {
-            return Ok(Read { fold, torn: true });
+            return Ok(Read { fold, torn: true, whole });
         }
         match serde_json::from_slice(&line) {
-            Ok(event) => fold.take(event),
+            Ok(event) => {
+                fold.take(event);
+                whole += line.len() as u64;
+            }
             Err(error) => {
                 return Err(JournalError::NotAJournal { path: shown, line: number, reason: error.to_string() });
             }
         }
     }
-    Ok(Read { fold, torn: false })
+    Ok(Read { fold, torn: false, whole })
 }
 
 #[cfg(test)]
@@ -145,6 +168,20 @@ mod tests {
         std::fs::write(&path, "{\"event\":\"notice\",\"sentence\":\"x\"}\nnonsense\n").unwrap();
         let error = read(&path).unwrap_err().to_string();
         assert!(error.contains("line 2") && error.contains("not a journal"), "{error}");
+    }
+
+    #[test]
+    fn a_journal_goes_on_behind_its_last_whole_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("j");
+        std::fs::write(&path, "{\"event\":\"notice\",\"sentence\":\"one\"}\n{\"event\":\"not").unwrap();
+        let (mut journal, _) = Journal::reopen(&path).unwrap();
+        journal.append(&notice("two")).unwrap();
+        assert!(Journal::reopen(&path).unwrap_err().to_string().contains("still goes on"));
+        drop(journal);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.lines().count(), 2, "{text}");
+        assert!(text.ends_with("\"two\"}\n"), "{text}");
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub enum OutputError {
     },
     /// A run that was cut off left its journal.
     #[error(
-        "{path} is the journal of an earlier run; make a result file of it with `exoscope recover {path}`, or remove it, or name another place with --json-out"
+        "{path} is the journal of an earlier run; go on with that run with `exoscope bench --resume {path}`, or make a result file of it with `exoscope recover {path}`, or remove it, or name another place with --json-out"
     )]
     EarlierJournal {
         /// The journal.
@@ -63,7 +63,18 @@ impl Output {
     pub fn claim(path: &Path) -> Result<(Self, Journal), OutputError> {
         let output = Self::at(path)?;
         let place = journal_path(&output.path);
-        let journal = Journal::create(&place).map_err(|error| match error.kind() {
+        let created = Journal::create(&place).or_else(|error| {
+            // An earlier run that ended in order wrote all that its journal holds into the file; it was kept to be resumed.
+            let over = error.kind() == io::ErrorKind::AlreadyExists
+                && output.path.exists()
+                && journal::read(&place).is_ok_and(|read| read.fold.has_ended());
+            if !over {
+                return Err(error);
+            }
+            std::fs::remove_file(&place)?;
+            Journal::create(&place)
+        });
+        let journal = created.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists if journal::is_held(&place) => {
                 OutputError::Running { path: path.display().to_string() }
             }

@@ -26,9 +26,15 @@ impl Recorder {
         Self { journal, fold: Fold::default(), listener, interrupt, started: false, lost: None }
     }
 
+    /// Goes on from what an earlier start of the run left.
+    #[must_use]
+    pub fn resume(self, fold: Fold) -> Self {
+        Self { fold, ..self }
+    }
+
     /// Takes an event.
     pub fn record(&mut self, event: Event) {
-        self.started |= matches!(event, Event::Started { .. });
+        self.started |= matches!(event, Event::Started { .. } | Event::Resumed { .. });
         if self.lost.is_none()
             && let Some(journal) = &mut self.journal
             && let Err(error) = journal.append(&event)
@@ -43,6 +49,12 @@ impl Recorder {
     /// Takes a sentence that a reader of the file should see.
     pub fn notice(&mut self, sentence: impl Into<String>) {
         self.record(Event::Notice { sentence: sentence.into() });
+    }
+
+    /// What was measured so far, earlier starts included.
+    #[must_use]
+    pub const fn file(&self) -> &analyzer::record::ResultFile {
+        self.fold.file()
     }
 
     /// Whether the run has started, so that there is something to end.

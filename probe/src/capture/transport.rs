@@ -1,5 +1,6 @@
 //! HTTP/1.1, one TCP connection per request, opened before the request is due. The only place that knows hyper.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -8,6 +9,7 @@ use hyper::client::conn::http1;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HOST};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -33,6 +35,9 @@ pub enum TransportError {
         /// The system's words.
         reason: String,
     },
+    /// A defect here, not there: a request must not vanish for it.
+    #[error("the request was lost by a fault of this program; please report it")]
+    Lost,
     /// A target that is no part of a URL.
     #[error("{target} cannot be asked for: {reason}")]
     Target {
@@ -86,6 +91,7 @@ pub struct Ready {
     connect: Duration,
     sign: Sign,
     driver: Driver,
+    first: Option<Arc<Notify>>,
 }
 
 /// Drives the connection's bytes; closing with the last owner is what tells a server to stop a stream.
@@ -143,13 +149,19 @@ pub async fn prepare(address: &Address, outgoing: Outgoing) -> Result<Ready, Tra
     }));
     sender.ready().await.map_err(|error| refused(error.to_string()))?;
     let sign = if outgoing.stream { Sign::Data } else { Sign::End };
-    Ok(Ready { sender, request, connect: before.elapsed(), sign, driver })
+    Ok(Ready { sender, request, connect: before.elapsed(), sign, driver, first: None })
 }
 
 impl Ready {
+    /// Rings when the first data line comes: the first token of a stream, or an error in its place.
+    #[must_use]
+    pub fn ringing(self, first: Option<Arc<Notify>>) -> Self {
+        Self { first, ..self }
+    }
+
     /// Lets the request go and takes what comes: stamp first, keep the bytes, read them later.
     pub async fn exchange(self, clock: &Clock, idle: Duration, interrupt: &Interrupt) -> Exchange {
-        let Self { mut sender, request, connect, sign, driver } = self;
+        let Self { mut sender, request, connect, sign, driver, mut first } = self;
         let mut deadline = Instant::now() + idle;
         let sent = clock.now();
         let mut exchange = Exchange {
@@ -188,6 +200,9 @@ impl Ready {
                     if let Ok(bytes) = frame.into_data() {
                         if sign.is_in(&bytes) {
                             deadline = Instant::now() + idle;
+                            if let Some(bell) = first.take() {
+                                bell.notify_one();
+                            }
                         }
                         exchange.chunks.push((stamp, bytes));
                     }

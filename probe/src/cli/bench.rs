@@ -1,21 +1,27 @@
 //! `exoscope bench`.
+//!
+//! - `conclusion` writes the result and decides the exit code.
+//! - `resume` goes on with a run that was cut off.
+//! - `suite` carries out several plans in one go.
+
+mod conclusion;
+mod resume;
+mod suite;
 
 use std::path::{Path, PathBuf};
 
-use analyzer::record::{ResultFile, to_json};
+use analyzer::record::Sampling;
 
 use super::{CliError, Exit};
 use crate::capture::clock::Clock;
 use crate::capture::cluster::Cluster;
 use crate::capture::event::Event;
-use crate::capture::interrupt::{Interrupt, Why};
-use crate::capture::journal::Journal;
-use crate::capture::output::Output;
+use crate::capture::interrupt::Interrupt;
 use crate::capture::recorder::Recorder;
-use crate::method::exo_bench::{self, Conclusion, trouble::BenchError};
+use crate::method::exo_bench::{self, Begin};
 use crate::plan::{Asked, InstanceMeta, Plan, Selection, Sharding, Streaming};
-use crate::report::progress::say;
-use crate::report::{closing, document, progress};
+use crate::report::{document, progress};
+use conclusion::{Place, conclude, reason};
 
 /// Measures a model on an exo cluster as exo's own bench does, and keeps what that client hides.
 ///
@@ -48,14 +54,23 @@ pub(super) struct Arguments {
     reuse_instance: bool,
 
     /// Model: short name in any case, or the full id
-    #[arg(long, help_heading = "What is measured")]
+    #[arg(long, required_unless_present_any = ["suite", "resume"], default_value = "", hide_default_value = true,
+          help_heading = "What is measured")]
     model: String,
     /// Prompt lengths, tokens; by comma, by space, or mixed
-    #[arg(long, required = true, num_args = 1.., value_name = "N", help_heading = "What is measured")]
+    #[arg(long, required_unless_present_any = ["suite", "resume"], num_args = 1.., allow_negative_numbers = true,
+          value_name = "N", help_heading = "What is measured")]
     pp: Vec<String>,
     /// Tokens to generate; lists of equal length go in pairs, else each with each
-    #[arg(long, required = true, num_args = 1.., value_name = "N", help_heading = "What is measured")]
+    #[arg(long, required_unless_present_any = ["suite", "resume"], num_args = 1.., allow_negative_numbers = true,
+          value_name = "N", help_heading = "What is measured")]
     tg: Vec<String>,
+    /// Several models and plans in one go: a TOML file whose [defaults] and [[benchmark]] tables hold these flags
+    #[arg(long, value_name = "FILE", help_heading = "What is measured")]
+    suite: Option<PathBuf>,
+    /// Go on with a run that was cut off, from the journal beside its result file; nothing else is given
+    #[arg(long, value_name = "JOURNAL", help_heading = "What is measured")]
+    resume: Option<PathBuf>,
     /// Each prompt length with each generation length, also where the lists are of equal length
     #[arg(long, help_heading = "What is measured")]
     all_combinations: bool,
@@ -65,6 +80,21 @@ pub(super) struct Arguments {
     /// Measured repeats of each group
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, help_heading = "What is measured")]
     repeat: i64,
+    /// Repeat each group until the 95 % interval of its prefill and decode rates is within this percent of the mean
+    #[arg(long, value_name = "PERCENT", help_heading = "What is measured")]
+    target_precision: Option<f64>,
+    /// The most repeats of a group with --target-precision; ten times --repeat by default
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "What is measured")]
+    max_repeats: Option<i64>,
+    /// Replace the instance and measure the whole plan again, so often; the spread between sessions then shows
+    #[arg(
+        long,
+        default_value_t = 1,
+        value_name = "N",
+        allow_negative_numbers = true,
+        help_heading = "What is measured"
+    )]
+    sessions: i64,
     /// Requests to throw away before measuring, per placement
     #[arg(long, default_value_t = 0, help_heading = "What is measured")]
     warmup: u32,
@@ -77,6 +107,22 @@ pub(super) struct Arguments {
     /// Let the server use its prefix cache; prefill rates are then not those of a cold prompt
     #[arg(long, help_heading = "What is measured")]
     use_prefix_cache: bool,
+
+    /// Temperature to ask for; without it the model's own default applies, as with exo's client
+    #[arg(long, value_name = "T", allow_negative_numbers = true, help_heading = "Sampling, off by default")]
+    method_temperature: Option<f64>,
+    /// Nucleus to ask for, 0 to 1
+    #[arg(long, value_name = "P", allow_negative_numbers = true, help_heading = "Sampling, off by default")]
+    method_top_p: Option<f64>,
+    /// Number of candidates to ask for, 0 for all
+    #[arg(long, value_name = "K", help_heading = "Sampling, off by default")]
+    method_top_k: Option<u64>,
+    /// Smallest share of the likeliest token's probability to ask for, 0 to 1
+    #[arg(long, value_name = "P", allow_negative_numbers = true, help_heading = "Sampling, off by default")]
+    method_min_p: Option<f64>,
+    /// Seed to ask for
+    #[arg(long, value_name = "N", help_heading = "Sampling, off by default")]
+    method_seed: Option<u64>,
 
     /// Fewest nodes of a placement
     #[arg(long, default_value_t = 1, help_heading = "Placements")]
@@ -100,12 +146,22 @@ pub(super) struct Arguments {
     #[arg(long, help_heading = "Placements")]
     dry_run: bool,
 
+    /// Let the cluster learn a model that it does not know by its id, org/name
+    #[arg(long, help_heading = "Downloads")]
+    force_download: bool,
+    /// Where a node's disk is full, delete other models' files there, the smallest first, until the model fits
+    #[arg(long, help_heading = "Downloads")]
+    danger_delete_downloads: bool,
+    /// Seconds without a further byte until a download counts as stalled; 0 waits for ever
+    #[arg(long, default_value_t = 600.0, value_name = "SECONDS", help_heading = "Downloads")]
+    stall_timeout: f64,
+
     /// Folder of the model's tokenizer (tokenizer.json, tokenizer_config.json, chat_template.jinja)
     #[arg(long, value_name = "PATH", help_heading = "Prompts")]
     tokenizer: Option<PathBuf>,
-    /// The text that prompts are made of
-    #[arg(long, default_value = "a ", help_heading = "Prompts")]
-    atom: String,
+    /// The text that prompts are made of; without it "a ", and another one where that cannot make a length
+    #[arg(long, help_heading = "Prompts")]
+    atom: Option<String>,
     /// Keep no text of the answers (exo's bench keeps the first 200 characters)
     #[arg(long, help_heading = "Prompts")]
     no_preview: bool,
@@ -116,6 +172,11 @@ pub(super) struct Arguments {
     /// Seconds between polls; each costs the cluster some time of its one event loop
     #[arg(long, default_value_t = 1.0, value_name = "SECONDS", help_heading = "Node metrics")]
     metrics_interval: f64,
+
+    /// Record so many seconds of the loaded, idle instance before and after measuring it: the baseline of net energy; 30 or
+    /// more are good
+    #[arg(long, default_value_t = 0.0, value_name = "SECONDS", help_heading = "Node metrics")]
+    idle_baseline: f64,
 
     /// Seconds without a sign of an answer until a request has failed; keep-alive comments are no sign
     #[arg(long, default_value_t = 7200.0, value_name = "SECONDS", help_heading = "Waiting")]
@@ -143,6 +204,18 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self, command: Vec<String>) -> Result<Exit, CliError> {
+        match (self.suite.clone(), self.resume.clone()) {
+            (None, None) => self.measure(command),
+            (Some(file), None) => suite::run(self, &file, &command),
+            (None, Some(journal)) => resume::run(self, &journal, command),
+            (Some(_), Some(_)) => Err(CliError::usage(
+                "--suite and --resume do not go together: a suite writes a journal per benchmark, resume the one that was cut off",
+            )),
+        }
+    }
+
+    /// One plan, begun for the first time.
+    fn measure(self, command: Vec<String>) -> Result<Exit, CliError> {
         let (json_out, to_stdout, mode) = (self.json_out.clone(), self.stdout, self.progress);
         let plan = self.asked().check().map_err(CliError::usage)?;
         if json_out == Path::new(document::STANDARD) {
@@ -150,23 +223,9 @@ impl Arguments {
         }
         let (place, journal) = Place::claim(&plan, &json_out, to_stdout)?;
         let interrupt = Interrupt::default();
-        let mut recorder = Recorder::new(journal, progress::listener(mode), interrupt.clone());
-        let runtime = tokio::runtime::Runtime::new()
-            .map_err(|error| CliError::failed(format!("the system gives no threads: {error}")))?;
-        let outcome = runtime.block_on(async {
-            interrupt
-                .listen()
-                .map_err(|error| CliError::failed(format!("the system does not let Ctrl-C be heard: {error}")))?;
-            let clock = Clock::start();
-            let cluster = Cluster::new(plan.target.clone(), clock, interrupt.clone());
-            let outcome = exo_bench::run(&plan, &command, &cluster, &mut recorder).await;
-            let cut_short = outcome.as_ref().err().map(|error| reason(error, &interrupt));
-            if recorder.started() {
-                recorder.record(Event::Ended { at: clock.utc(clock.now()), cut_short });
-            }
-            Ok(outcome)
-        })?;
-        conclude(outcome, recorder, &place)
+        let recorder = Recorder::new(journal, progress::listener(mode), interrupt.clone());
+        let begin = Begin::New { command: &command };
+        perform(&Run { plan: &plan, begin, clock: Clock::start(), interrupt, place }, recorder)
     }
 
     fn asked(self) -> Asked {
@@ -178,6 +237,20 @@ impl Arguments {
             tg: self.tg,
             concurrency: self.concurrency,
             repeat: self.repeat,
+            target_precision: self.target_precision,
+            max_repeats: self.max_repeats,
+            sessions: self.sessions,
+            sampling: Sampling {
+                temperature: self.method_temperature,
+                top_p: self.method_top_p,
+                top_k: self.method_top_k,
+                min_p: self.method_min_p,
+                seed: self.method_seed,
+            },
+            idle_baseline_s: self.idle_baseline,
+            stall_s: self.stall_timeout,
+            force_download: self.force_download,
+            delete_downloads: self.danger_delete_downloads,
             warmup: self.warmup,
             all_combinations: self.all_combinations,
             streaming: match (self.stream, self.stream_all) {
@@ -209,141 +282,30 @@ impl Arguments {
     }
 }
 
-/// Where the result goes.
-#[derive(Debug)]
-enum Place {
-    /// A dry run measures nothing.
-    Nowhere,
-    /// Standard output; the journal is among the temporary files.
-    Stdout,
-    /// A file, with the journal beside it.
-    File(Output),
+/// A plan with all that it needs to be carried out.
+struct Run<'a> {
+    plan: &'a Plan,
+    begin: Begin<'a>,
+    clock: Clock,
+    interrupt: Interrupt,
+    place: Place,
 }
 
-impl Place {
-    /// Claims the place before anything is asked of the cluster.
-    fn claim(plan: &Plan, json_out: &Path, to_stdout: bool) -> Result<(Self, Option<Journal>), CliError> {
-        if plan.dry_run {
-            return Ok((Self::Nowhere, None));
+/// Carries a plan out and brings it to its conclusion.
+fn perform(run: &Run<'_>, mut recorder: Recorder) -> Result<Exit, CliError> {
+    let runtime = tokio::runtime::Runtime::new()
+        .map_err(|error| CliError::failed(format!("the system gives no threads: {error}")))?;
+    let outcome = runtime.block_on(async {
+        run.interrupt
+            .listen()
+            .map_err(|error| CliError::failed(format!("the system does not let Ctrl-C be heard: {error}")))?;
+        let cluster = Cluster::new(run.plan.target.clone(), run.clock, run.interrupt.clone());
+        let outcome = exo_bench::run(run.plan, &run.begin, &cluster, &mut recorder).await;
+        let cut_short = outcome.as_ref().err().map(|error| reason(error, &run.interrupt));
+        if recorder.started() {
+            recorder.record(Event::Ended { at: run.clock.utc(run.clock.now()), cut_short });
         }
-        if to_stdout {
-            let name = std::env::temp_dir().join(format!("exoscope-{}.json", std::process::id()));
-            let (_, journal) = Output::claim(&name).map_err(CliError::failed)?;
-            return Ok((Self::Stdout, Some(journal)));
-        }
-        let (output, journal) = Output::claim(json_out).map_err(CliError::failed)?;
-        Ok((Self::File(output), Some(journal)))
-    }
-}
-
-/// The reason of an end before the end, as the file keeps it.
-fn reason(error: &BenchError, interrupt: &Interrupt) -> String {
-    match (error.is_interrupt(), interrupt.why()) {
-        (true, Some(Why::Journal)) => "the journal could not be written any more".into(),
-        (true, _) => "interrupted by the user".into(),
-        (false, _) => error.to_string(),
-    }
-}
-
-/// Writes what was measured, says what was not, and decides the exit code.
-fn conclude(outcome: Result<Conclusion, BenchError>, recorder: Recorder, place: &Place) -> Result<Exit, CliError> {
-    if let Ok(Conclusion { listed: Some(placements), .. }) = &outcome {
-        let lines: String = placements.iter().map(|placement| format!("{placement}\n")).collect();
-        document::write(None, &lines).map_err(CliError::failed)?;
-    }
-    let (fold, journal, lost) = recorder.close();
-    let (rows, failed) = (fold.rows(), fold.failed());
-    let mut kept = String::new();
-    let mut unwritten = None;
-    let mut first_failure = None;
-    if rows + failed == 0 {
-        // Nothing was measured: an empty file would only overwrite an earlier one.
-        remove(journal.as_ref());
-    } else if let Some(file) = fold.finish("it did not come to its end") {
-        let failures: Vec<_> = file.failures.iter().filter(|failure| !failure.warmup).collect();
-        first_failure = failures.first().map(|failure| failure.message.clone());
-        match write(place, file.clone()) {
-            Ok(words) => {
-                kept = words;
-                remove(journal.as_ref());
-                close(place, file);
-            }
-            Err(error) => {
-                let journal = journal.as_ref().map(|journal| journal.path().display().to_string());
-                let journal = journal.unwrap_or_else(|| "–".into());
-                unwritten = Some(format!(
-                    "{error}; what was measured is in {journal}: `exoscope recover {journal} --output FILE` makes a result file of it"
-                ));
-            }
-        }
-    }
-    if let Some(sentence) = unwritten {
-        let because = lost.map(|error| format!("the journal cannot be written ({error}), so the run was stopped; "));
-        return Err(CliError::failed(format!("{}{sentence}", because.unwrap_or_default())));
-    }
-    let with = |exit, sentence: String| Err(CliError { sentence: format!("{sentence}{kept}"), exit });
-    match (outcome, lost) {
-        (_, Some(error)) => {
-            let exit = if rows > 0 { Exit::Partial } else { Exit::Failed };
-            with(exit, format!("the journal cannot be written ({error}), so the run was stopped"))
-        }
-        (Err(error), None) if error.is_interrupt() => {
-            with(Exit::Interrupted, format!("interrupted after {rows} requests"))
-        }
-        (Err(error), None) if error.is_usage() => with(Exit::Usage, error.to_string()),
-        (Err(error), None) => with(if rows > 0 { Exit::Partial } else { Exit::Failed }, error.to_string()),
-        (Ok(Conclusion { listed: Some(_), .. }), None) => Ok(Exit::Done),
-        (Ok(conclusion), None) => {
-            let missing = conclusion.placements_failed;
-            match (rows, failed + missing) {
-                (_, 0) => Ok(Exit::Done),
-                (0, _) => {
-                    let why =
-                        first_failure.map_or_else(|| "the notes say why".into(), |words| format!("the first: {words}"));
-                    with(Exit::Failed, format!("no request gave a valid answer, {failed} failed ({why})"))
-                }
-                (_, _) => {
-                    with(Exit::Partial, format!("measured in part: {failed} requests and {missing} placements failed"))
-                }
-            }
-        }
-    }
-}
-
-/// Writes the file to its place; gives the words that say where.
-fn write(place: &Place, file: ResultFile) -> Result<String, String> {
-    match place {
-        Place::Nowhere => Ok(String::new()),
-        Place::Stdout => {
-            let text = to_json(&file).map_err(|error| error.to_string())? + "\n";
-            // A reader that is gone has not read it: the journal must stay.
-            document::write_standard(&text).map_err(|error| format!("standard output cannot be written: {error}"))?;
-            Ok(String::new())
-        }
-        Place::File(output) => {
-            output.write(&file).map_err(|error| error.to_string())?;
-            Ok(format!("; the result file is {}", output.path().display()))
-        }
-    }
-}
-
-/// Prints the closing table. The result file is whole by now, so what goes wrong here is only said.
-fn close(place: &Place, file: ResultFile) {
-    let Place::File(output) = place else { return };
-    let path = output.path().display().to_string();
-    let table = closing::table(&path, file).map_err(|error| error.to_string());
-    let shown = table.and_then(|table| document::write(None, &table).map_err(|error| error.to_string()));
-    if let Err(error) = shown {
-        say(&format!("note: the result file {path} is whole, but its table cannot be shown: {error}"));
-    }
-}
-
-/// The journal goes when the file is whole, or when nothing was measured. Gone already is as good.
-fn remove(journal: Option<&Journal>) {
-    let Some(path) = journal.map(Journal::path) else { return };
-    if let Err(error) = std::fs::remove_file(path)
-        && error.kind() != std::io::ErrorKind::NotFound
-    {
-        say(&format!("note: the journal {} is of no use any more but cannot be removed: {error}", path.display()));
-    }
+        Ok(outcome)
+    })?;
+    conclude(outcome, recorder, &run.place)
 }

@@ -76,6 +76,12 @@ pub fn query_value(text: &str) -> String {
     })
 }
 
+/// A value in a path whose slashes stay: exo takes the rest of a path as a model's id.
+#[must_use]
+pub fn path_value(text: &str) -> String {
+    text.split('/').map(|part| query_value(part).replace('+', "%20")).collect::<Vec<_>>().join("/")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

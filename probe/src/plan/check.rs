@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use analyzer::record::Pauses;
+use analyzer::record::{Pauses, Sampling, TargetPrecision};
 
 use super::lists::{self, ListError};
 use super::{Address, Deadlines, Pair, Pairing, Plan, Selection, Streaming};
@@ -27,8 +27,18 @@ pub struct Asked {
     pub concurrency: Vec<String>,
     /// Measured repeats.
     pub repeat: i64,
+    /// Half-width of the interval to repeat to, percent; none: repeat as often as asked.
+    pub target_precision: Option<f64>,
+    /// The most repeats for that; none: ten times as many as asked for.
+    pub max_repeats: Option<i64>,
+    /// How often the plan is measured on new instances.
+    pub sessions: i64,
     /// Discarded requests.
     pub warmup: u32,
+    /// How tokens are chosen.
+    pub sampling: Sampling,
+    /// Seconds of idling before and after each placement.
+    pub idle_baseline_s: f64,
     /// Pair each prompt length with each generation length.
     pub all_combinations: bool,
     /// Which answers are streamed.
@@ -43,6 +53,8 @@ pub struct Asked {
     pub idle_s: f64,
     /// Seconds for the instance to get ready.
     pub ready_s: f64,
+    /// Seconds without a further byte until a download has stalled; 0: never.
+    pub stall_s: f64,
     /// Pauses, as written: `NAME=SECONDS`.
     pub pauses: Vec<String>,
     /// Seconds between polls of the node metrics; none: they are not polled.
@@ -57,8 +69,12 @@ pub struct Asked {
     pub keep_preview: bool,
     /// Folder of the tokenizer.
     pub tokenizer: Option<PathBuf>,
-    /// What prompts are made of.
-    pub atom: String,
+    /// What prompts are made of; none: exo's atom, or another where that cannot make the length.
+    pub atom: Option<String>,
+    /// Let the cluster learn an unknown model.
+    pub force_download: bool,
+    /// Delete other models' files where a disk is full.
+    pub delete_downloads: bool,
 }
 
 /// Why a command line is no plan.
@@ -97,6 +113,22 @@ pub enum PlanError {
         /// What was given.
         host: String,
     },
+    /// No model.
+    #[error("--model is empty; give a model's short name or id, as GET /models of the cluster lists them")]
+    NoModel,
+    /// A host without a name.
+    #[error("--host is empty; give the name or address of a node, like --host mac-studio.local")]
+    NoHost,
+    /// Deleting downloads where nothing is placed.
+    #[error("{one} and {other} do not go together: {reason}")]
+    Together {
+        /// A flag.
+        one: &'static str,
+        /// Another.
+        other: &'static str,
+        /// Why not.
+        reason: &'static str,
+    },
     /// An atom without text.
     #[error("--atom is empty; prompts are made by repeating it, so give some text, like --atom 'a '")]
     EmptyAtom,
@@ -108,10 +140,23 @@ impl Asked {
     /// # Errors
     /// The first thing that cannot work, in a sentence.
     pub fn check(self) -> Result<Plan, PlanError> {
-        if self.host.is_empty() || self.host.contains(['/', ' ', '[', ']']) {
+        if self.host.is_empty() {
+            return Err(PlanError::NoHost);
+        }
+        if self.model.trim().is_empty() {
+            return Err(PlanError::NoModel);
+        }
+        if self.port == 0 {
+            return Err(PlanError::Number {
+                flag: "--port",
+                value: "0".into(),
+                reason: "no server answers there; exo listens on 52415 unless told otherwise",
+            });
+        }
+        if self.host.contains(['/', ' ', '[', ']']) {
             return Err(PlanError::Host { host: self.host });
         }
-        if self.atom.is_empty() {
+        if self.atom.as_ref().is_some_and(String::is_empty) {
             return Err(PlanError::EmptyAtom);
         }
         let pp = positive("--pp", lists::read("--pp", &self.pp)?, "a prompt has at least one token")?;
@@ -137,8 +182,25 @@ impl Asked {
         let repeat = u32::try_from(self.repeat).ok().filter(|&repeat| repeat > 0).ok_or(PlanError::Number {
             flag: "--repeat",
             value: self.repeat.to_string(),
-            reason: "each group is measured at least once",
+            reason: "each group is measured at least once, and at most 4294967295 times",
         })?;
+        let sessions = u32::try_from(self.sessions)
+            .ok()
+            .filter(|sessions| (1..=MOST_SESSIONS).contains(sessions))
+            .ok_or_else(|| PlanError::Number {
+                flag: "--sessions",
+                value: self.sessions.to_string(),
+                reason: "the plan is measured at least once, and at most 1000 times",
+            })?;
+        if sessions > 1 && self.reuse_instance {
+            return Err(PlanError::Together {
+                one: "--sessions",
+                other: "--reuse-instance",
+                reason: "a session is a new instance, and the one that is there is to be left alone",
+            });
+        }
+        let target_precision = target(self.target_precision, self.max_repeats, repeat)?;
+        let sampling = sampling(self.sampling)?;
         let pairing = Pairing::of(&pp, &tg, self.all_combinations);
         let pairs = pairing.pairs(&pp, &tg);
         if let Some(Pair { pp, tg }) = twice(&pairs) {
@@ -169,7 +231,11 @@ impl Asked {
             pairs,
             concurrency,
             repeat,
+            target_precision,
+            sessions,
             warmup: self.warmup,
+            sampling,
+            idle_baseline: Some(seconds("--idle-baseline", self.idle_baseline_s)?).filter(|time| !time.is_zero()),
             streaming: self.streaming,
             use_prefix_cache: self.use_prefix_cache,
             selection,
@@ -177,6 +243,7 @@ impl Asked {
                 settle: seconds("--settle-timeout", self.settle_s)?,
                 idle: above_zero("--timeout", self.idle_s, "an answer needs some time")?,
                 ready: above_zero("--ready-timeout", self.ready_s, "an instance needs some time to load")?,
+                stall: Some(seconds("--stall-timeout", self.stall_s)?).filter(|time| !time.is_zero()),
             },
             pauses: read_pauses(&self.pauses)?,
             metrics_interval,
@@ -186,6 +253,8 @@ impl Asked {
             keep_preview: self.keep_preview,
             tokenizer: self.tokenizer,
             atom: self.atom,
+            force_download: self.force_download,
+            delete_downloads: self.delete_downloads,
             warnings,
         })
     }
@@ -193,6 +262,62 @@ impl Asked {
 
 /// Each request holds one connection and a file descriptor; the usual limit is 1024 on Linux and 256 on macOS.
 const MOST_AT_ONCE: u32 = 1024;
+
+/// A plan of a thousand sessions is a slip of the finger.
+const MOST_SESSIONS: u32 = 1000;
+
+/// Repeats without an interval cannot be stopped by one: two values give one that is 12.7 times their deviation wide.
+const FEWEST_FOR_AN_INTERVAL: u32 = 3;
+
+fn target(percent: Option<f64>, max_repeats: Option<i64>, repeat: u32) -> Result<Option<TargetPrecision>, PlanError> {
+    let Some(percent) = percent else {
+        return match max_repeats {
+            Some(_) => Err(PlanError::Together {
+                one: "--max-repeats",
+                other: "--repeat alone",
+                reason: "it bounds the repeats of --target-precision, which is not given",
+            }),
+            None => Ok(None),
+        };
+    };
+    if !(percent > 0.0 && percent < 100.0) {
+        return Err(PlanError::Number {
+            flag: "--target-precision",
+            value: percent.to_string(),
+            reason: "give the half-width of the 95 % interval in percent of the mean, above 0 and below 100, like 2",
+        });
+    }
+    let most = match max_repeats {
+        Some(given) => u32::try_from(given).ok().filter(|&most| most >= repeat.max(FEWEST_FOR_AN_INTERVAL)).ok_or(
+            PlanError::Number {
+                flag: "--max-repeats",
+                value: given.to_string(),
+                reason: "an interval needs 3 repeats, and --repeat are made in any case",
+            },
+        )?,
+        None => repeat.max(FEWEST_FOR_AN_INTERVAL).saturating_mul(10),
+    };
+    Ok(Some(TargetPrecision { percent, max_repeats: most }))
+}
+
+fn sampling(asked: Sampling) -> Result<Option<Sampling>, PlanError> {
+    let share = |flag, value: Option<f64>| match value {
+        Some(value) if !(0.0..=1.0).contains(&value) => {
+            Err(PlanError::Number { flag, value: value.to_string(), reason: "is a share, from 0 to 1" })
+        }
+        _ => Ok(()),
+    };
+    share("--method-top-p", asked.top_p)?;
+    share("--method-min-p", asked.min_p)?;
+    match asked.temperature {
+        Some(value) if !(value.is_finite() && value >= 0.0) => Err(PlanError::Number {
+            flag: "--method-temperature",
+            value: value.to_string(),
+            reason: "is no temperature; 0 takes the likeliest token, 1 leaves the model's own spread",
+        }),
+        _ => Ok(Some(asked).filter(|asked| *asked != Sampling::default())),
+    }
+}
 
 fn positive(flag: &'static str, numbers: Vec<i64>, reason: &'static str) -> Result<Vec<u64>, PlanError> {
     numbers
@@ -290,7 +415,12 @@ mod tests {
             tg: vec![tg.into()],
             concurrency: vec!["1".into()],
             repeat: 1,
+            target_precision: None,
+            max_repeats: None,
+            sessions: 1,
             warmup: 0,
+            sampling: Sampling::default(),
+            idle_baseline_s: 0.0,
             all_combinations: false,
             streaming: Streaming::Off,
             use_prefix_cache: false,
@@ -305,6 +435,7 @@ mod tests {
             settle_s: 60.0,
             idle_s: 7200.0,
             ready_s: 24000.0,
+            stall_s: 600.0,
             pauses: vec![],
             metrics_interval_s: Some(1.0),
             dry_run: false,
@@ -312,7 +443,9 @@ mod tests {
             delete_other_instances: false,
             keep_preview: true,
             tokenizer: None,
-            atom: "a ".into(),
+            atom: None,
+            force_download: false,
+            delete_downloads: false,
         }
     }
 
@@ -333,12 +466,33 @@ mod tests {
             sentence(Asked { metrics_interval_s: Some(0.0), ..asked("64", "8") }).starts_with("--metrics-interval 0")
         );
         assert!(sentence(Asked { host: "http://x".into(), ..asked("64", "8") }).starts_with("--host http://x"));
+        assert!(sentence(Asked { host: String::new(), ..asked("64", "8") }).starts_with("--host is empty"));
+        assert!(sentence(Asked { model: " ".into(), ..asked("64", "8") }).starts_with("--model is empty"));
+        assert!(sentence(Asked { port: 0, ..asked("64", "8") }).starts_with("--port 0:"));
+        assert!(sentence(Asked { sessions: 0, ..asked("64", "8") }).starts_with("--sessions 0:"));
+        let reused = Asked { sessions: 2, reuse_instance: true, ..asked("64", "8") };
+        assert!(sentence(reused).contains("do not go together"));
+        let hot = Sampling { temperature: Some(-1.0), ..Sampling::default() };
+        assert!(sentence(Asked { sampling: hot, ..asked("64", "8") }).starts_with("--method-temperature -1:"));
+        assert!(sentence(asked("64", "9999999999999999999")).contains("9999999999999999999"));
     }
 
     #[test]
     fn the_same_group_twice_is_refused_but_the_same_length_in_two_pairs_is_not() {
         assert!(sentence(asked("64,64", "8")).contains("--pp 64 with --tg 8 is listed twice"));
         assert_eq!(asked("64,64", "8,16").check().unwrap().pairs.len(), 2);
+    }
+
+    #[test]
+    fn a_precision_needs_repeats_to_be_known() {
+        let precise = |percent, max_repeats| Asked { target_precision: percent, max_repeats, ..asked("64", "8") };
+        let target = |asked: Asked| asked.check().unwrap().target_precision.map(|target| target.max_repeats);
+        assert_eq!(target(precise(Some(2.0), None)), Some(30));
+        assert_eq!(target(precise(Some(2.0), Some(5))), Some(5));
+        assert_eq!(target(precise(None, None)), None);
+        assert!(sentence(precise(Some(0.0), None)).starts_with("--target-precision 0:"));
+        assert!(sentence(precise(Some(2.0), Some(2))).starts_with("--max-repeats 2:"));
+        assert!(sentence(precise(None, Some(5))).contains("--target-precision, which is not given"));
     }
 
     #[test]

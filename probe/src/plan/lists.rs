@@ -5,7 +5,7 @@
 pub enum ListError {
     /// A piece is no whole number.
     #[error(
-        "{flag}: \"{piece}\" is not a whole number; give numbers separated by commas or spaces, like {flag} 512,4096"
+        "{flag}: \"{piece}\" is not a whole number below 2^63; give numbers separated by commas or spaces, like {flag} 512,4096"
     )]
     NotANumber {
         /// The flag.

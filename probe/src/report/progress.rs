@@ -66,10 +66,12 @@ fn line(event: &Event) -> Option<String> {
         }
         Event::Failed { failure } => Some(format!("a request failed: {}", failure.message)),
         Event::Ended { cut_short: Some(reason), .. } => Some(format!("ended early: {reason}")),
+        Event::Resumed { .. } => Some("going on where the earlier start stopped".into()),
         Event::Started { .. }
         | Event::Cluster { .. }
         | Event::Finished { .. }
         | Event::Sampled { .. }
+        | Event::Idled { .. }
         | Event::BatchEnded
         | Event::PlacementEnded
         | Event::Ended { .. } => None,
@@ -114,7 +116,13 @@ impl Bar {
                     self.bar.set_message(format!("{}: {words}", self.placement));
                 }
             }
-            Event::BatchEnded => self.bar.inc(1),
+            Event::BatchEnded => {
+                // Repeats to a precision are not known beforehand.
+                if self.bar.length().is_some_and(|length| self.bar.position() >= length) {
+                    self.bar.inc_length(1);
+                }
+                self.bar.inc(1);
+            }
             Event::Notice { .. } | Event::Failed { .. } => {
                 if let Some(words) = line(event) {
                     self.bar.println(tame(&words));
@@ -122,9 +130,11 @@ impl Bar {
             }
             Event::Ended { .. } => self.bar.finish_and_clear(),
             Event::Started { .. }
+            | Event::Resumed { .. }
             | Event::Cluster { .. }
             | Event::Finished { .. }
             | Event::Sampled { .. }
+            | Event::Idled { .. }
             | Event::PlacementEnded => {}
         }
     }

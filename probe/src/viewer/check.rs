@@ -91,6 +91,7 @@ async fn require(
     let outgoing = Outgoing { verb: Verb::Get, target: target.to_owned(), body: None, stream: false };
     // Its own words speak of a cluster.
     let ready = prepare(address, outgoing).await.map_err(|error| match error {
+        TransportError::Lost => refused(TransportError::Lost.to_string()),
         TransportError::Connect { reason, .. } | TransportError::Target { reason, .. } => refused(reason),
     })?;
     let answer = ready.exchange(&Clock::start(), IDLE, &Interrupt::default()).await;

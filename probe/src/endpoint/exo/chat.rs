@@ -1,6 +1,6 @@
 //! One request to `/bench/chat/completions`, and its answer.
 
-use analyzer::record::{FailureKind, GenerationStats, PowerUsage};
+use analyzer::record::{FailureKind, GenerationStats, PowerUsage, Sampling};
 use serde_json::{Value, json};
 
 use crate::endpoint::sse::{Event, Reader};
@@ -10,7 +10,7 @@ use crate::endpoint::{Answer, Outcome, Problem};
 pub const PATH: &str = "/bench/chat/completions";
 
 /// What is asked of the model.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Question {
     /// The model id in full.
     pub model: String,
@@ -22,13 +22,33 @@ pub struct Question {
     pub use_prefix_cache: bool,
     /// Whether the answer shall be streamed.
     pub stream: bool,
+    /// How tokens shall be chosen; none: as the server does by itself.
+    pub sampling: Option<Sampling>,
 }
 
 impl Question {
-    /// The body. The order of keys is that of the official client for a request that goes alone or with others; no
-    /// temperature and no seed, so the model's own defaults apply, as they do for that client.
+    /// The body. The order of keys is that of the official client for a request that goes alone or with others. That
+    /// client names no temperature and no seed; what was asked for here stands behind its keys.
     #[must_use]
     pub fn body(&self, together: bool) -> Value {
+        let mut body = self.official(together);
+        let sampling = self.sampling.unwrap_or_default();
+        let wishes = [
+            ("temperature", sampling.temperature.map(Value::from)),
+            ("top_p", sampling.top_p.map(Value::from)),
+            ("top_k", sampling.top_k.map(Value::from)),
+            ("min_p", sampling.min_p.map(Value::from)),
+            ("seed", sampling.seed.map(Value::from)),
+        ];
+        for (key, value) in wishes {
+            if let Some(value) = value {
+                body[key] = value;
+            }
+        }
+        body
+    }
+
+    fn official(&self, together: bool) -> Value {
         let messages = json!([{"role": "user", "content": self.content}]);
         if together {
             json!({
@@ -223,10 +243,20 @@ mod tests {
 
     #[test]
     fn the_body_has_the_official_client_s_order_of_keys() {
-        let question =
-            Question { model: "m".into(), content: "a ".into(), max_tokens: 8, use_prefix_cache: false, stream: false };
+        let mut question = Question {
+            model: "m".into(),
+            content: "a ".into(),
+            max_tokens: 8,
+            use_prefix_cache: false,
+            stream: false,
+            sampling: None,
+        };
         let keys = |value: Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
         assert_eq!(keys(question.body(false)), "model messages max_tokens logprobs use_prefix_cache stream");
         assert_eq!(keys(question.body(true)), "model messages stream max_tokens logprobs use_prefix_cache");
+        question.sampling = Some(Sampling { temperature: Some(0.0), seed: Some(7), ..Sampling::default() });
+        let body = question.body(false);
+        assert_eq!((body["temperature"].as_f64(), body["seed"].as_u64()), (Some(0.0), Some(7)));
+        assert!(keys(body).ends_with("stream temperature seed"));
     }
 }

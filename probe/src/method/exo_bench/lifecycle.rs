@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::offer::Placement;
 use super::trouble::BenchError;
-use crate::capture::cluster::Cluster;
+use crate::capture::cluster::{Cluster, ClusterError};
 use crate::capture::event::Event;
 use crate::capture::recorder::Recorder;
 use crate::endpoint::exo::placement::{Instance, read_instances};
@@ -87,8 +87,14 @@ pub async fn wait_ready(
     let not_ready = |reason: String| BenchError::NotReady { instance: instance.id.clone(), reason };
     let mut seen = false;
     let mut told = String::new();
+    let mut patience = Patience::default();
     loop {
-        let there = cluster.find(&format!("/state/instances/{}", query_value(&instance.id))).await?.is_some();
+        let target = format!("/state/instances/{}", query_value(&instance.id));
+        let Some(there) = patience.bear(cluster.find(&target).await)? else {
+            cluster.interrupt.pause(GONE_EVERY.as_secs_f64()).await?;
+            continue;
+        };
+        let there = there.is_some();
         if seen && !there {
             return Err(not_ready("the cluster dropped it while it was loading".into()));
         }
@@ -99,7 +105,11 @@ pub async fn wait_ready(
         }
         for shard in &instance.shards {
             // A runner is not there yet for many seconds; that is normal.
-            let status = cluster.find(&format!("/state/runners/{}", query_value(&shard.runner))).await?;
+            let target = format!("/state/runners/{}", query_value(&shard.runner));
+            let Some(status) = patience.bear(cluster.find(&target).await)? else {
+                waiting.push("the cluster to answer".into());
+                continue;
+            };
             match status.as_ref().map(Runner::read).transpose()? {
                 Some(Runner::Able) => {}
                 Some(Runner::Failed(words)) => return Err(not_ready(format!("its runner failed: {words}"))),
@@ -122,6 +132,34 @@ pub async fn wait_ready(
             return Err(not_ready(format!("after {waited} s (--ready-timeout) it still waits for {what}")));
         }
         cluster.interrupt.pause(READY_EVERY.as_secs_f64()).await?;
+    }
+}
+
+/// A loading model may keep a node from answering for a while; a poll that is not answered then is no reason to give up.
+const BEAR: u32 = 25;
+
+/// Bears questions that are not answered, up to so many in a row.
+#[derive(Debug, Default)]
+struct Patience {
+    unanswered: u32,
+}
+
+impl Patience {
+    /// The answer; none for one more that is borne. A wish to stop and a clear no are passed on.
+    fn bear<T>(&mut self, answer: Result<T, ClusterError>) -> Result<Option<T>, ClusterError> {
+        match answer {
+            Ok(answer) => {
+                self.unanswered = 0;
+                Ok(Some(answer))
+            }
+            Err(
+                ClusterError::Transport(_) | ClusterError::Broken { .. } | ClusterError::Refused { status: 500.., .. },
+            ) if self.unanswered < BEAR => {
+                self.unanswered += 1;
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 

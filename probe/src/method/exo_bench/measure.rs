@@ -3,16 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use analyzer::record::IdleWindow;
 use bytes::Bytes;
 
+use super::done::{BatchKey, Done};
 use super::offer::Placement;
+use super::precision::{Precision, Rates};
 use super::row::Group;
 use super::trouble::BenchError;
-use crate::capture::batch;
+use crate::capture::batch::{self, Around};
 use crate::capture::cluster::Cluster;
 use crate::capture::event::Event;
 use crate::capture::recorder::Recorder;
-use crate::capture::sampler::Sampler;
+use crate::capture::sampler::{Measured, Sampler};
 use crate::capture::transport::{Outgoing, Verb};
 use crate::endpoint::exo::chat::{self, Question};
 use crate::endpoint::exo::models::Model;
@@ -34,8 +37,12 @@ pub struct Bench<'a> {
     pub prompts: &'a Prompts,
     /// The placement.
     pub placement: &'a Placement,
+    /// Session, from 0.
+    pub session: u32,
     /// Seconds that downloading took in this run.
     pub download_duration_s: Option<f64>,
+    /// What an earlier start of the run measured already.
+    pub done: &'a Done,
     /// Prompt sizes that the server was already heard to count otherwise.
     pub counted_otherwise: &'a mut BTreeSet<u64>,
 }
@@ -48,11 +55,12 @@ impl Bench<'_> {
     pub async fn run(&mut self, recorder: &mut Recorder) -> Result<(), BenchError> {
         let nodes = self.placement.instance.actual().map(|actual| actual.nodes).unwrap_or_default();
         let mut sampler = match self.plan.metrics_interval {
-            // exo's client polls nothing while it uses an instance that was there.
-            Some(every) if !self.plan.reuse_instance => {
-                Some(Sampler::start(self.cluster, every, &self.placement.instance.id, &nodes).await)
+            Some(every) => {
+                let instance_id = &self.placement.instance.id;
+                let measured = Measured { instance_id, session: self.session, nodes: &nodes };
+                Some(Sampler::start(self.cluster, every, measured).await)
             }
-            _ => None,
+            None => None,
         };
         let measured = self.groups(recorder, &mut sampler).await;
         if let Some(sampler) = sampler {
@@ -63,51 +71,109 @@ impl Bench<'_> {
 
     async fn groups(&mut self, recorder: &mut Recorder, sampler: &mut Option<Sampler>) -> Result<(), BenchError> {
         let plan = self.plan;
-        let interrupt = &self.cluster.interrupt;
+        self.idle(recorder, "before").await?;
         if let Some(&first) = plan.pairs.first() {
             // exo's client warms up through the same function as it measures alone, streams included.
             for number in 1..=plan.warmup {
-                self.batch(recorder, first, 1, 0, true).await?;
+                self.batch(recorder, sampler.as_ref(), Turn { pair: first, concurrency: 1, repeat: 0, warmup: true })
+                    .await?;
                 recorder.record(Event::WarmedUp { number, of: plan.warmup });
             }
         }
         for &pair in &plan.pairs {
             for &concurrency in &plan.concurrency {
-                for repeat in 0..plan.repeat {
-                    interrupt.pause(plan.pauses.before_repeat_s).await?;
-                    let started = Event::BatchStarted { pp: pair.pp, tg: pair.tg, concurrency, repeat };
-                    recorder.record(started);
-                    self.batch(recorder, pair, concurrency, repeat, false).await?;
-                    if let Some(sampler) = sampler {
-                        recorder.record(Event::Sampled { series: sampler.drain() });
-                    }
-                    recorder.record(Event::BatchEnded);
+                if self.group(recorder, sampler, pair, concurrency).await? {
+                    self.cluster.interrupt.pause(plan.pauses.after_group_s).await?;
                 }
-                interrupt.pause(plan.pauses.after_group_s).await?;
             }
         }
+        self.idle(recorder, "after").await
+    }
+
+    /// Repeats one group, as often as asked or until its rates are known well enough. Whether anything was measured: what an
+    /// earlier start of the run measured is not measured again.
+    async fn group(
+        &mut self,
+        recorder: &mut Recorder,
+        sampler: &mut Option<Sampler>,
+        pair: Pair,
+        concurrency: u32,
+    ) -> Result<bool, BenchError> {
+        let plan = self.plan;
+        let mut precision = Precision::default();
+        let mut measured = false;
+        let mut repeat = 0;
+        while repeat < plan.repeat
+            || plan.target_precision.is_some_and(|target| repeat < target.max_repeats && !precision.reaches(target))
+        {
+            let key = BatchKey::new(self.session, self.placement, pair, concurrency, repeat);
+            if let Some(rates) = self.done.rates(&key) {
+                precision.add(rates);
+                repeat += 1;
+                continue;
+            }
+            self.cluster.interrupt.pause(plan.pauses.before_repeat_s).await?;
+            recorder.record(Event::BatchStarted { pp: pair.pp, tg: pair.tg, concurrency, repeat });
+            let rates =
+                self.batch(recorder, sampler.as_ref(), Turn { pair, concurrency, repeat, warmup: false }).await?;
+            precision.add(&rates);
+            if let Some(sampler) = sampler {
+                recorder.record(Event::Sampled { series: sampler.drain() });
+            }
+            recorder.record(Event::BatchEnded);
+            measured = true;
+            repeat += 1;
+        }
+        if let Some(target) = plan.target_precision
+            && !precision.reaches(target)
+        {
+            recorder.notice(format!(
+                "pp {} tg {} concurrency {concurrency}: after {repeat} repeats {}, not within the {} % of --target-precision",
+                pair.pp,
+                pair.tg,
+                precision.words(),
+                target.percent
+            ));
+        }
+        Ok(measured)
+    }
+
+    /// Lets the loaded instance idle while power is read, where the plan says so.
+    async fn idle(&self, recorder: &mut Recorder, when: &str) -> Result<(), BenchError> {
+        let Some(time) = self.plan.idle_baseline else { return Ok(()) };
+        let seconds = time.as_secs_f64();
+        recorder.record(Event::Waiting { what: format!("{seconds} s of idling, the power baseline {when} measuring") });
+        let from = self.cluster.clock.now();
+        self.cluster.interrupt.pause(seconds).await?;
+        let window = IdleWindow {
+            instance_id: self.placement.instance.id.clone(),
+            session: self.session,
+            from_s: from.seconds(),
+            to_s: self.cluster.clock.now().seconds(),
+        };
+        recorder.record(Event::Idled { window });
         Ok(())
     }
 
     /// Sends one batch and records what became of each request as it ends. Bodies are made before anything is sent,
-    /// an answer is read after its last byte has come.
+    /// an answer is read after its last byte has come. Gives the rates of the requests that succeeded.
     async fn batch(
         &mut self,
         recorder: &mut Recorder,
-        pair: Pair,
-        concurrency: u32,
-        repeat: u32,
-        warmup: bool,
-    ) -> Result<(), BenchError> {
+        sampler: Option<&Sampler>,
+        turn: Turn,
+    ) -> Result<Vec<Rates>, BenchError> {
         let plan = self.plan;
+        let Turn { pair, concurrency, repeat, warmup } = turn;
         let streamed = plan.streaming.at(concurrency);
-        let Some(prompt) = self.prompts.get(&pair.pp) else { return Ok(()) };
+        let Some(prompt) = self.prompts.get(&pair.pp) else { return Ok(Vec::new()) };
         let question = Question {
             model: self.model.id.clone(),
             content: prompt.content.clone(),
             max_tokens: pair.tg,
             use_prefix_cache: plan.use_prefix_cache,
             stream: streamed,
+            sampling: plan.sampling,
         };
         let body = Bytes::from(question.body(concurrency > 1).to_string());
         let outgoing = |body: &Bytes| Outgoing {
@@ -122,6 +188,7 @@ impl Bench<'_> {
             model_short_id: self.model.short_id(),
             placement: self.placement,
             actual: self.placement.instance.actual(),
+            session: self.session,
             pp: prompt.tokens,
             tg: pair.tg,
             concurrency,
@@ -135,8 +202,18 @@ impl Bench<'_> {
         let mut completed = 0;
         let mut unreachable = None;
         let mut refused = 0;
+        let mut rates = Vec::new();
         let cluster = self.cluster;
-        batch::send(cluster, together, plan.deadlines.idle, |start, sent| {
+        let around = Around {
+            before: async {
+                if let Some(sampler) = sampler {
+                    sampler.poll_now().await;
+                }
+            },
+            // With several streams the first token of one says nothing of the phase of the others.
+            first: sampler.filter(|_| streamed && concurrency == 1).map(Sampler::bell),
+        };
+        batch::send(cluster, together, plan.deadlines.idle, around, |start, sent| {
             if let Err(error) = &sent.result {
                 refused += 1;
                 unreachable = Some(error.clone());
@@ -145,6 +222,7 @@ impl Bench<'_> {
             match &event {
                 Event::Finished { run } => {
                     completed += 1;
+                    rates.extend(run.stats.as_ref().map(Rates::of));
                     let counted = run.stats.as_ref().and_then(|stats| stats.prompt_tokens);
                     self.compare_counts(recorder, prompt.tokens, counted);
                 }
@@ -160,11 +238,14 @@ impl Bench<'_> {
             }
         })
         .await;
+        if let Some(sampler) = sampler {
+            sampler.poll_now().await;
+        }
         match unreachable {
             // Nothing listens any more: the rest of the plan would be a list of refusals.
             Some(error) if refused == concurrency => Err(crate::capture::cluster::ClusterError::from(error).into()),
             _ if self.cluster.interrupt.why().is_some() => Err(crate::capture::interrupt::Interrupted.into()),
-            _ => Ok(()),
+            _ => Ok(rates),
         }
     }
 
@@ -178,4 +259,13 @@ impl Bench<'_> {
             ));
         }
     }
+}
+
+/// Which batch comes.
+#[derive(Debug, Clone, Copy)]
+struct Turn {
+    pair: Pair,
+    concurrency: u32,
+    repeat: u32,
+    warmup: bool,
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde_json::json;
 use tokio::time::Instant;
 
 use super::trouble::BenchError;
@@ -32,14 +33,22 @@ impl Placement {
     }
 }
 
-/// Finds the model that the user named.
+/// Finds the model that the user named; where the plan says so, the cluster is asked to learn one that it does not know.
 ///
 /// # Errors
-/// The cluster does not answer, or knows no such model.
+/// The cluster does not answer, knows no such model, or cannot learn it.
 pub async fn resolve(cluster: &Cluster, plan: &Plan) -> Result<Model, BenchError> {
     let known = models::read(&cluster.get("/models").await?)?;
     if let Some(model) = models::find(&known, &plan.model) {
         return Ok(model.clone());
+    }
+    if plan.force_download && plan.model.contains('/') && !plan.dry_run {
+        cluster.post("/models/add", &json!({"model_id": plan.model})).await?;
+        // The answer is the model; asking the list again shows that the cluster really knows it now.
+        let known = models::read(&cluster.get("/models").await?)?;
+        if let Some(model) = models::find(&known, &plan.model) {
+            return Ok(model.clone());
+        }
     }
     let near = models::near(&known, &plan.model);
     Err(BenchError::UnknownModel {
@@ -52,6 +61,10 @@ pub async fn resolve(cluster: &Cluster, plan: &Plan) -> Result<Model, BenchError
             }
             [] => format!("; GET /models lists the {} that it knows", known.len()),
             near => format!("; did you mean {}?", near.join(", ")),
+        } + if plan.model.contains('/') && !plan.force_download {
+            " (--force-download lets it learn the id)"
+        } else {
+            ""
         },
     })
 }

@@ -20,6 +20,8 @@ pub struct Group<'a> {
     pub placement: &'a Placement,
     /// What was really built.
     pub actual: Option<ActualPlacement>,
+    /// Session, from 0.
+    pub session: u32,
     /// Prompt tokens.
     pub pp: u64,
     /// Tokens to generate.
@@ -109,7 +111,7 @@ impl Group<'_> {
             concurrent_index: (self.concurrency > 1).then_some(completed),
             download_duration_s: self.download_duration_s,
             exoscope: Some(RunDetail {
-                session: 0,
+                session: self.session,
                 start: None,
                 request_index,
                 streamed: self.streamed,
@@ -148,7 +150,7 @@ impl Group<'_> {
             concurrency: self.concurrency,
             repeat_index: self.repeat,
             request_index,
-            session: 0,
+            session: self.session,
             start: None,
             use_prefix_cache: self.use_prefix_cache,
             streamed: self.streamed,

@@ -48,7 +48,7 @@ pub enum BenchError {
         reason: String,
     },
     /// A node has no room for the model.
-    #[error("node {node} has {available_gb:.1} GB free and the model needs {needed_gb:.1} GB; make room there first")]
+    #[error("node {node} has {available_gb:.1} GB free and the model needs {needed_gb:.1} GB{way_out}")]
     Disk {
         /// The node.
         node: String,
@@ -56,6 +56,8 @@ pub enum BenchError {
         available_gb: f64,
         /// Needed, 10^9 bytes.
         needed_gb: f64,
+        /// What to do, with a semicolon before it.
+        way_out: String,
     },
     /// The instance does not get ready.
     #[error("the instance {instance} did not get ready: {reason}")]
@@ -64,6 +66,14 @@ pub enum BenchError {
         instance: String,
         /// The runner's words, or how long was waited.
         reason: String,
+    },
+    /// What is to be resumed is not what was begun.
+    #[error(
+        "{what} is not what the run was begun with, so it cannot go on; `exoscope recover` makes a result file of what was measured"
+    )]
+    OtherRun {
+        /// What differs.
+        what: &'static str,
     },
     /// No tokenizer.
     #[error(transparent)]
