@@ -84,7 +84,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// Measure a model on an exo cluster, by exo's own bench methodology
-    Bench(bench::Arguments),
+    Bench(Box<bench::Arguments>),
     /// Print the numbers of result files
     Report(report::Arguments),
     /// Compare two result files: what changed, by how much, how sure
@@ -105,7 +105,7 @@ fn bench_arguments(command: &[String]) -> Result<bench::Arguments, String> {
         first.strip_prefix("error: ").unwrap_or(first).to_owned()
     })?;
     match parsed.verb {
-        Verb::Bench(arguments) => Ok(arguments),
+        Verb::Bench(arguments) => Ok(*arguments),
         _ => Err("it is no bench".into()),
     }
 }
