@@ -24,21 +24,32 @@ use crate::report::{document, progress};
 use conclusion::{Place, conclude, reason};
 
 /// Measures a model on an exo cluster as exo's own bench does, and keeps what that client hides.
-///
-/// Prompts have exactly the length asked for, the prefix cache is not used, the end of sequence is banned by the server,
-/// warm-ups are thrown away, and concurrent requests start together. The instance that is measured is made for it and
-/// removed afterwards, also on Ctrl-C.
+// The short form of the help: one line or two per flag, so that all of them are seen at a glance.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    disable_help_flag = true,
+    after_help = "\
+Prompts have exactly the length asked for, the prefix cache is not used, the end of sequence is banned by
+the server, warm-ups are thrown away, and concurrent requests start together. The instance that is
+measured is made for it and removed afterwards, also on Ctrl-C.
+
 Examples:
-  exoscope bench --host mac-studio.local --model Qwen3-30B-A3B-4bit --pp 512,4096 --tg 128 --repeat 3 --warmup 1
-  exoscope bench --model Llama-3.2-1B-Instruct-4bit --pp 1024 --tg 64 --concurrency 1,4,8 --json-out after.json
+  exoscope bench --model Qwen3-30B-A3B-4bit --pp 512,4096 --tg 128 --repeat 3 --warmup 1
+  exoscope bench --model Llama-3.2-1B-Instruct-4bit --pp 1024 --tg 64 --concurrency 1,4,8
   exoscope bench --model Qwen3-30B-A3B-4bit --pp 512 --tg 128 --dry-run
+  exoscope bench --model Qwen3-30B-A3B-4bit --pp 4096 --tg 512 --sessions 5 --idle-baseline 30
+  exoscope bench --resume bench/results.json.journal
 
-The tokenizer is read from --tokenizer, else from exo's model folders, else from the Hugging Face cache.
+The tokenizer is read from --tokenizer, else from exo's model folders, else from the Hugging Face cache,
+else from the hub (HF_ENDPOINT, HF_TOKEN and HF_HUB_OFFLINE are heeded).
 
-Exit codes are listed by `exoscope --help`.")]
+Exit codes are listed by `exoscope --help`."
+)]
 pub(super) struct Arguments {
+    /// Print help
+    #[arg(short, long, action = clap::ArgAction::HelpShort)]
+    help: Option<bool>,
+
     /// Name or address of a node of the cluster
     #[arg(long, env = "EXO_HOST", default_value = "localhost", help_heading = "Cluster")]
     host: String,
@@ -187,7 +198,7 @@ pub(super) struct Arguments {
     /// Seconds to wait for the instance to load
     #[arg(long, default_value_t = 24_000.0, value_name = "SECONDS", help_heading = "Waiting")]
     ready_timeout: f64,
-    /// A pause between steps: cleanup (2 s), ready (1), repeat (3), group (2), placement (5), or all; may be repeated
+    /// A pause between steps, may be repeated: cleanup (2 s), ready (1), repeat (3), group (2), placement (5), all
     #[arg(long, value_name = "NAME=SECONDS", help_heading = "Waiting")]
     pause: Vec<String>,
 
