@@ -28,10 +28,11 @@ use conclusion::{Place, conclude, reason};
 #[derive(Debug, clap::Args)]
 #[command(
     disable_help_flag = true,
+    infer_long_args = true,
     after_help = "\
-Prompts have exactly the length asked for, the prefix cache is not used, the end of sequence is banned by
-the server, warm-ups are thrown away, and concurrent requests start together. The instance that is
-measured is made for it and removed afterwards, also on Ctrl-C.
+Prompts have exactly the length asked for, the prefix cache is not used, the end of sequence is
+banned by the server, warm-ups are thrown away, and concurrent requests start together. The instance
+that is measured is made for it and removed afterwards, also on Ctrl-C.
 
 Examples:
   exoscope bench --model Qwen3-30B-A3B-4bit --pp 512,4096 --tg 128 --repeat 3 --warmup 1
@@ -40,8 +41,8 @@ Examples:
   exoscope bench --model Qwen3-30B-A3B-4bit --pp 4096 --tg 512 --sessions 5 --idle-baseline 30
   exoscope bench --resume bench/results.json.journal
 
-The tokenizer is read from --tokenizer, else from exo's model folders, else from the Hugging Face cache,
-else from the hub (HF_ENDPOINT, HF_TOKEN and HF_HUB_OFFLINE are heeded).
+The tokenizer is read from --tokenizer, else from exo's model folders, else from the Hugging Face
+cache, else from the hub (HF_ENDPOINT, HF_TOKEN and HF_HUB_OFFLINE are heeded).
 
 Exit codes are listed by `exoscope --help`."
 )]

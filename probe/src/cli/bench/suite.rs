@@ -235,6 +235,18 @@ mod tests {
     }
 
     #[test]
+    fn the_suite_of_the_readme_is_one() {
+        let readme = include_str!("../../../../README.md");
+        let block = readme.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+        let found = read(block, &words("exoscope bench --suite night.toml")).unwrap();
+        for benchmark in &found {
+            let arguments = bench_arguments(&benchmark.words).unwrap();
+            assert!(arguments.asked().check().is_ok(), "{benchmark:?}");
+        }
+        assert_eq!(found.len(), 2);
+    }
+
+    #[test]
     fn a_slip_is_named() {
         let sentence = |text: &str| read(text, &[]).unwrap_err();
         assert_eq!(sentence("[defaults]"), "there is no [[benchmark]] in it");
