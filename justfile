@@ -46,6 +46,14 @@ lint:
 golden:
     UPDATE_GOLDEN=1 cargo test --package tests --test golden --test schema
 
+# How exact and how cheap the probe is, beside a plain Python client in the same run (arrival, streams, energy, sizing, quick)
+[group('work on it')]
+bench-probe *SECTIONS:
+    python3 -m venv "$(. tests/setup/paths.sh && echo "$cache/peers")"
+    . tests/setup/paths.sh && "$cache/peers/bin/pip" install --quiet --requirement tests/peers/requirements.txt
+    . tests/setup/paths.sh && EXOSCOPE_PEER_PYTHON="$cache/peers/bin/python" \
+        cargo bench --workspace --bench probe --locked -- {{ SECTIONS }}
+
 # Type-check the code for macOS on another system
 [group('work on it')]
 check-macos:

@@ -4,7 +4,7 @@
 //! - [`interrupt`] is the wish to stop, from the user or from a full disk.
 //! - [`transport`] is the only place that knows the HTTP library: one connection per request, opened beforehand.
 //! - [`exchange`] is one request and its stamped bytes.
-//! - [`barrier`] lets prepared requests start together; [`batch`] sends them.
+//! - [`held_back`] keeps the last byte of a request until the start; [`barrier`] lets prepared requests start together; [`batch`] sends them.
 //! - [`cluster`] asks an exo cluster the small questions: models, placements, states.
 //! - [`sampler`] polls the node metrics.
 //! - [`event`] is the only road from the runner to terminal, journal and file; [`recorder`] is where they go in.
@@ -18,6 +18,7 @@ pub mod cluster;
 pub mod event;
 pub mod exchange;
 pub mod fold;
+pub mod held_back;
 pub mod interrupt;
 pub mod journal;
 pub mod output;

@@ -14,7 +14,8 @@ fn the_published_schema_is_that_of_the_types() {
     }
     let kept =
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}; run `just golden`", path.display()));
-    assert_eq!(kept, text, "the schema is stale; run `just golden`");
+    let other = kept.lines().zip(text.lines()).find(|(kept, now)| kept != now);
+    assert!(kept == text, "the schema is stale; run `just golden`; first difference: {other:?}");
 }
 
 /// What is wrong with a document by the schema of the types.

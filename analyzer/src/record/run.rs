@@ -209,7 +209,8 @@ pub struct ActualPlacement {
 pub struct Timing {
     /// The instant the plan wanted it sent: the batch's common start.
     pub intended_s: Option<f64>,
-    /// The request was handed to the connected socket.
+    /// The last byte of the request was handed to the connected socket; all before it was sent ahead, so that requests of a
+    /// batch become whole together.
     pub sent_s: f64,
     /// Status line and headers arrived.
     pub headers_s: Option<f64>,

@@ -2,39 +2,48 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{Barrier, watch};
+use tokio::sync::{Semaphore, watch};
 
 use super::clock::{Clock, Stamp};
 
 /// The line that prepared requests stand at until all of them do.
 #[derive(Debug)]
 pub struct StartLine {
-    everyone: Arc<Barrier>,
+    arrived: Arc<Semaphore>,
+    expected: u32,
     start: watch::Sender<Option<Stamp>>,
 }
 
-/// The place of one request at the line.
+/// The place of one request at the line. One that is given up counts as taken: nobody waits for a connection that broke.
 #[derive(Debug)]
 pub struct Place {
-    everyone: Arc<Barrier>,
+    arrived: Option<Arc<Semaphore>>,
     start: watch::Receiver<Option<Stamp>>,
 }
 
 impl StartLine {
     /// A line for so many requests, with their places.
     #[must_use]
-    pub fn new(requests: usize) -> (Self, Vec<Place>) {
-        let everyone = Arc::new(Barrier::new(requests + 1));
+    pub fn new(requests: u32) -> (Self, Vec<Place>) {
+        let arrived = Arc::new(Semaphore::new(0));
         let (start, receiver) = watch::channel(None);
-        let place = || Place { everyone: everyone.clone(), start: receiver.clone() };
+        let place = || Place { arrived: Some(arrived.clone()), start: receiver.clone() };
         let places = (0..requests).map(|_| place()).collect();
-        (Self { everyone, start }, places)
+        (Self { arrived, expected: requests, start }, places)
     }
 
-    /// Waits until all stand at the line, then lets them go together. Gives the common start: the instant that all of
-    /// them were meant to be sent, from which the duration of each is counted.
-    pub async fn release(self, clock: &Clock) -> Stamp {
-        self.everyone.wait().await;
+    /// Waits until all stand at the line.
+    pub async fn everyone(&self) {
+        // An error would mean that the semaphore was closed, which nobody does.
+        if let Ok(all) = self.arrived.acquire_many(self.expected).await {
+            all.forget();
+        }
+    }
+
+    /// Lets them go together. Gives the common start: the instant that all of them were meant to be sent, from which the
+    /// duration of each is counted.
+    #[must_use]
+    pub fn release(self, clock: &Clock) -> Stamp {
         let start = clock.now();
         self.start.send_replace(Some(start));
         start
@@ -42,10 +51,22 @@ impl StartLine {
 }
 
 impl Place {
-    /// Stands at the line until all do. None when the line was given up.
+    /// Stands at the line until all are let go. None when the line was given up.
     pub async fn wait(mut self) -> Option<Stamp> {
-        self.everyone.wait().await;
+        self.arrive();
         self.start.wait_for(Option::is_some).await.ok().and_then(|start| *start)
+    }
+
+    fn arrive(&mut self) {
+        if let Some(arrived) = self.arrived.take() {
+            arrived.add_permits(1);
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.arrive();
     }
 }
 
@@ -66,11 +87,22 @@ mod tests {
                 (place.wait().await, clock.now())
             });
         }
-        let start = line.release(&clock).await;
+        line.everyone().await;
+        let start = line.release(&clock);
         assert!((start.seconds() - 2.0).abs() < 0.01);
         for (meant, really) in tasks.join_all().await {
             assert_eq!(meant, Some(start));
             assert!(really.since(start) < 0.01);
         }
+    }
+
+    #[tokio::test]
+    async fn a_place_that_is_given_up_is_not_waited_for() {
+        let (line, mut places) = StartLine::new(2);
+        places.pop();
+        let waiting = tokio::spawn(places.remove(0).wait());
+        line.everyone().await;
+        let start = line.release(&Clock::start());
+        assert_eq!(waiting.await.unwrap(), Some(start));
     }
 }

@@ -21,9 +21,12 @@ pub struct Sent {
     pub result: Result<Exchange, TransportError>,
 }
 
+/// Requests stand at the line when all but their last byte is on its way into the socket; so long it may take to leave.
+const LEAVING: Duration = Duration::from_millis(5);
+
 /// What happens around the start of a batch.
 pub struct Around<Before> {
-    /// Waited for when every connection is open, right before the requests are let go.
+    /// Waited for when every connection is open, right before the prompts leave.
     pub before: Before,
     /// Rung by the first data line of a stream.
     pub first: Option<Arc<Notify>>,
@@ -51,20 +54,20 @@ pub async fn send(
             Err(error) => refused.push(Sent { request_index, result: Err(error) }),
         }
     }
-    let (line, places) = StartLine::new(ready.len());
+    around.before.await;
+    let (line, places) = StartLine::new(u32::try_from(ready.len()).unwrap_or(u32::MAX));
     let mut tasks = tokio::task::JoinSet::new();
     let mut indices = HashMap::new();
     for ((request_index, connection), place) in ready.into_iter().zip(places) {
         let (clock, interrupt) = (cluster.clock, cluster.interrupt.clone());
         let task = tasks.spawn(async move {
-            // None only when the line is dropped before its release, which it is not.
-            place.wait().await;
-            Sent { request_index, result: Ok(connection.exchange(&clock, idle, &interrupt).await) }
+            Sent { request_index, result: Ok(connection.exchange(&clock, idle, &interrupt, Some(place)).await) }
         });
         indices.insert(task.id(), request_index);
     }
-    around.before.await;
-    let start = line.release(&cluster.clock).await;
+    line.everyone().await;
+    tokio::time::sleep(LEAVING).await;
+    let start = line.release(&cluster.clock);
     refused.into_iter().for_each(|sent| ended(start, sent));
     while let Some(done) = tasks.join_next().await {
         let sent = done.unwrap_or_else(|fault| Sent {

@@ -134,7 +134,7 @@ impl Cluster {
     async fn ask(&self, verb: Verb, target: &str, body: Option<Bytes>) -> Result<Value, ClusterError> {
         let outgoing = Outgoing { verb, target: target.to_owned(), body, stream: false };
         let ready = self.interrupt.unless(prepare(&self.address, outgoing)).await??;
-        let exchange = ready.exchange(&self.clock, ANSWER_DEADLINE, &self.interrupt).await;
+        let exchange = ready.exchange(&self.clock, ANSWER_DEADLINE, &self.interrupt, None).await;
         if exchange.simulated {
             self.simulated.store(true, Ordering::Relaxed);
         }

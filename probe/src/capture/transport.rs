@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::BodyExt as _;
 use hyper::client::conn::http1;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HOST};
 use hyper_util::rt::TokioIo;
@@ -13,8 +13,10 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::barrier::Place;
 use super::clock::Clock;
 use super::exchange::{End, Exchange, Sign};
+use super::held_back::{HeldBack, Payload, Sent};
 use super::interrupt::Interrupt;
 use crate::plan::Address;
 
@@ -86,8 +88,8 @@ pub struct Outgoing {
 
 /// An open connection with a request that only has to be let go.
 pub struct Ready {
-    sender: http1::SendRequest<Full<Bytes>>,
-    request: hyper::Request<Full<Bytes>>,
+    sender: http1::SendRequest<Payload>,
+    request: hyper::Request<Option<Bytes>>,
     connect: Duration,
     sign: Sign,
     driver: Driver,
@@ -128,7 +130,7 @@ pub async fn prepare(address: &Address, outgoing: Outgoing) -> Result<Ready, Tra
     if outgoing.stream {
         request = request.header(ACCEPT, "text/event-stream");
     }
-    let request = request.body(outgoing.body.clone().map_or_else(Full::default, Full::new)).map_err(wrong)?;
+    let request = request.body(outgoing.body.clone()).map_err(wrong)?;
 
     let before = Instant::now();
     let stream = match timeout(CONNECT_DEADLINE, TcpStream::connect((address.host.as_str(), address.port))).await {
@@ -159,9 +161,24 @@ impl Ready {
         Self { first, ..self }
     }
 
-    /// Lets the request go and takes what comes: stamp first, keep the bytes, read them later.
-    pub async fn exchange(self, clock: &Clock, idle: Duration, interrupt: &Interrupt) -> Exchange {
+    /// Lets the request go and takes what comes: stamp first, keep the bytes, read them later. Where there is a place at a
+    /// start line, the request's last byte waits there.
+    pub async fn exchange(
+        self,
+        clock: &Clock,
+        idle: Duration,
+        interrupt: &Interrupt,
+        place: Option<Place>,
+    ) -> Exchange {
         let Self { mut sender, request, connect, sign, driver, mut first } = self;
+        let released = Sent::default();
+        let request = match (place, request.body().clone()) {
+            (Some(place), Some(body)) => {
+                let held = HeldBack::new(&body, place, *clock, released.clone());
+                request.map(|_| Payload::HeldBack(held))
+            }
+            (_, _) => request.map(Payload::Whole),
+        };
         let mut deadline = Instant::now() + idle;
         let sent = clock.now();
         let mut exchange = Exchange {
@@ -176,14 +193,20 @@ impl Ready {
         };
         let response = tokio::select! {
             response = sender.send_request(request) => response,
-            () = sleep_until(deadline) => return exchange.ended(clock, End::Silent(idle)),
-            () = interrupt.raised() => return exchange.ended(clock, End::Interrupted),
+            end = silent_or_interrupted(deadline, idle, interrupt) => {
+                exchange.sent = released.get().copied().unwrap_or(sent);
+                return exchange.ended(clock, end);
+            }
         };
         let mut response = match response {
             Ok(response) => response,
-            Err(error) => return exchange.ended(clock, End::Broken(words(&error))),
+            Err(error) => {
+                exchange.sent = released.get().copied().unwrap_or(sent);
+                return exchange.ended(clock, End::Broken(words(&error)));
+            }
         };
         exchange.headers = Some(clock.now());
+        exchange.sent = released.get().copied().unwrap_or(sent);
         exchange.status = Some(response.status().as_u16());
         exchange.simulated = response.headers().get(SIMULATED).is_some_and(|value| value == "true");
         let end = loop {
@@ -220,6 +243,14 @@ impl Exchange {
         self.done = clock.now();
         self.end = end;
         self
+    }
+}
+
+/// Waits for the deadline or the wish to stop.
+async fn silent_or_interrupted(deadline: Instant, idle: Duration, interrupt: &Interrupt) -> End {
+    tokio::select! {
+        () = sleep_until(deadline) => End::Silent(idle),
+        () = interrupt.raised() => End::Interrupted,
     }
 }
 

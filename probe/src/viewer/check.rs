@@ -94,7 +94,7 @@ async fn require(
         TransportError::Lost => refused(TransportError::Lost.to_string()),
         TransportError::Connect { reason, .. } | TransportError::Target { reason, .. } => refused(reason),
     })?;
-    let answer = ready.exchange(&Clock::start(), IDLE, &Interrupt::default()).await;
+    let answer = ready.exchange(&Clock::start(), IDLE, &Interrupt::default(), None).await;
     match (&answer.end, answer.status) {
         (End::Whole, Some(200)) if is_wanted(&answer.body()) => Ok(()),
         (End::Whole, Some(200)) => Err(CheckError::Content { target: target.to_owned(), wanted }),
