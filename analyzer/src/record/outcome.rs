@@ -59,16 +59,20 @@ pub enum FailureKind {
     Connect,
     /// The connection broke before the answer was whole.
     Reset,
-    /// Nothing arrived for as long as the timeout allows. Comments do not count as an answer.
+    /// Nothing more arrived for as long as the timeout allows. Comments do not count as an answer.
     Timeout,
+    /// The same before the first token of a stream.
+    NoFirstToken,
     /// The server answered with status 400 or above.
     HttpStatus,
     /// The stream carried an error frame, with status 200.
     ErrorFrame,
-    /// The stream ended without `[DONE]`: the instance went away.
+    /// The stream ended without `[DONE]`.
     TruncatedStream,
-    /// The answer is whole but carries no statistics: the instance went away.
+    /// The answer is whole but carries no statistics.
     NoStats,
+    /// The answer was cut short or refused, and the instance was found to be gone.
+    InstanceGone,
     /// The answer ended well with no token in it.
     NoToken,
     /// The answer cannot be read as what the interface promises.

@@ -100,6 +100,12 @@ impl Exchange {
             (false, Some((kind, words))) => Outcome::Failed(Problem::new(*kind, words.clone())),
         };
         match (outcome, ended_badly) {
+            // Nothing but comments: the prompt was never answered.
+            (Outcome::Failed(problem), Some((FailureKind::Timeout, words)))
+                if streamed && problem.kind != FailureKind::ErrorFrame && problem.frames == Some(0) =>
+            {
+                Outcome::Failed(Problem { frames: problem.frames, ..Problem::new(FailureKind::NoFirstToken, words) })
+            }
             // Cut off for a reason that is known better than "the stream ended".
             (Outcome::Failed(problem), Some((kind, words))) if problem.kind != FailureKind::ErrorFrame => {
                 Outcome::Failed(Problem { frames: problem.frames, ..Problem::new(kind, words) })
@@ -141,6 +147,8 @@ mod tests {
         let silent = problem(&exchange(200, frame, End::Silent(Duration::from_secs(5))), true);
         assert_eq!((silent.kind, silent.frames), (FailureKind::Timeout, Some(1)));
         assert!(silent.message.contains("5 s"), "{}", silent.message);
+        let comments = problem(&exchange(200, ": keep-alive\n\n", End::Silent(Duration::from_secs(5))), true);
+        assert_eq!((comments.kind, comments.frames), (FailureKind::NoFirstToken, Some(0)));
         let cut = problem(&exchange(200, frame, End::Whole), true);
         assert_eq!((cut.kind, cut.frames), (FailureKind::TruncatedStream, Some(1)));
         let broken = problem(&exchange(200, "{", End::Broken("reset by peer".into())), false);

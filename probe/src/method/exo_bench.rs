@@ -245,7 +245,8 @@ impl Run<'_> {
 
     fn give_up(&mut self, recorder: &mut Recorder, placement: &Placement, error: &BenchError) {
         self.failed += 1;
-        recorder.notice(format!("placement {} was not measured: {error}", placement.words()));
+        let how_far = if matches!(error, BenchError::Gone { .. }) { "not measured to its end" } else { "not measured" };
+        recorder.notice(format!("placement {} was {how_far}: {error}", placement.words()));
     }
 
     async fn snapshot(&self, recorder: &mut Recorder) -> Result<(), BenchError> {
@@ -293,7 +294,10 @@ const fn is_refusal(error: &BenchError) -> bool {
 
 /// A placement that the cluster refuses or cannot load says nothing about the next one; a cluster that is gone does.
 const fn goes_on(error: &BenchError) -> bool {
-    matches!(error, BenchError::NotReady { .. } | BenchError::Cluster(ClusterError::Refused { .. }))
+    matches!(
+        error,
+        BenchError::NotReady { .. } | BenchError::Gone { .. } | BenchError::Cluster(ClusterError::Refused { .. })
+    )
 }
 
 async fn one_placement(bench: &mut Bench<'_>, recorder: &mut Recorder) -> Result<(), BenchError> {

@@ -78,7 +78,7 @@ pub fn read_plain<T>(body: &[u8]) -> Outcome<T> {
     let text = choice.pointer("/message/content").and_then(Value::as_str).map(str::to_owned);
     let stats = match value.get("generation_stats") {
         None | Some(Value::Null) => {
-            let message = "the answer carries no statistics; the instance was deleted or its runner failed meanwhile";
+            let message = "the answer carries no statistics";
             return Outcome::Failed(Problem::new(FailureKind::NoStats, message));
         }
         Some(stats) => match serde_json::from_value::<GenerationStats>(stats.clone()) {
@@ -153,7 +153,7 @@ pub fn read_stream<T: Copy, B: AsRef<[u8]>>(chunks: &[(T, B)]) -> Outcome<T> {
     let frames = stamps.len() as u64;
     let failed = |kind, message: &str| Outcome::Failed(Problem::new(kind, message).after(frames));
     match stats {
-        _ if !done => failed(FailureKind::TruncatedStream, "the stream ended without [DONE]; the instance went away"),
+        _ if !done => failed(FailureKind::TruncatedStream, "the stream ended without [DONE]"),
         _ if stamps.is_empty() => failed(FailureKind::NoToken, "the stream ended well but holds no token"),
         None => failed(FailureKind::NoStats, "the stream carries no statistics"),
         Some(stats) => Outcome::Completed(Answer { text, stats, power_usage: None, token_stamps: Some(stamps) }),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use analyzer::record::IdleWindow;
+use analyzer::record::{FailureKind, IdleWindow};
 use bytes::Bytes;
 
 use super::done::{BatchKey, Done};
@@ -19,6 +19,7 @@ use crate::capture::sampler::{Measured, Sampler};
 use crate::capture::transport::{Outgoing, Verb};
 use crate::endpoint::exo::chat::{self, Question};
 use crate::endpoint::exo::models::Model;
+use crate::endpoint::exo::query_value;
 use crate::plan::{Pair, Plan};
 use crate::workload::Prompt;
 
@@ -203,6 +204,7 @@ impl Bench<'_> {
         let mut unreachable = None;
         let mut refused = 0;
         let mut rates = Vec::new();
+        let mut suspicious = Vec::new();
         let cluster = self.cluster;
         let around = Around {
             before: async {
@@ -232,12 +234,23 @@ impl Bench<'_> {
                 )),
                 _ => {}
             }
-            // A warm-up that went well is not kept: it is not a measurement.
-            if !(warmup && matches!(event, Event::Finished { .. })) {
-                recorder.record(event);
+            match event {
+                // A warm-up that went well is not kept: it is not a measurement.
+                Event::Finished { .. } if warmup => {}
+                // Why it failed is looked into when the others are through.
+                Event::Failed { failure } if may_tell_of_an_end(failure.kind) => suspicious.push(failure),
+                event => recorder.record(event),
             }
         })
         .await;
+        let gone = !suspicious.is_empty() && self.instance_is_gone().await;
+        for mut failure in suspicious {
+            if gone {
+                failure.kind = FailureKind::InstanceGone;
+                failure.message = format!("the instance is gone; {}", failure.message);
+            }
+            recorder.record(Event::Failed { failure });
+        }
         if let Some(sampler) = sampler {
             sampler.poll_now().await;
         }
@@ -245,8 +258,16 @@ impl Bench<'_> {
             // Nothing listens any more: the rest of the plan would be a list of refusals.
             Some(error) if refused == concurrency => Err(crate::capture::cluster::ClusterError::from(error).into()),
             _ if self.cluster.interrupt.why().is_some() => Err(crate::capture::interrupt::Interrupted.into()),
+            // The rest of the plan would be a list of refusals.
+            _ if gone => Err(BenchError::Gone { instance: self.placement.instance.id.clone() }),
             _ => Ok(rates),
         }
+    }
+
+    /// Whether the cluster says for certain that the instance is not there any more.
+    async fn instance_is_gone(&self) -> bool {
+        let target = format!("/state/instances/{}", query_value(&self.placement.instance.id));
+        matches!(self.cluster.find(&target).await, Ok(None))
     }
 
     /// exo's batch engine counts N, its sequential engine N + 1; anything else means that the server tokenises or
@@ -259,6 +280,19 @@ impl Bench<'_> {
             ));
         }
     }
+}
+
+/// Whether a failure may mean that the instance went away: exo then ends streams and answers without a word, or refuses.
+const fn may_tell_of_an_end(kind: FailureKind) -> bool {
+    matches!(
+        kind,
+        FailureKind::TruncatedStream
+            | FailureKind::NoStats
+            | FailureKind::NoToken
+            | FailureKind::HttpStatus
+            | FailureKind::ErrorFrame
+            | FailureKind::Reset
+    )
 }
 
 /// Which batch comes.

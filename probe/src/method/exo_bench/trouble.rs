@@ -67,6 +67,14 @@ pub enum BenchError {
         /// The runner's words, or how long was waited.
         reason: String,
     },
+    /// The instance went away while it was measured.
+    #[error(
+        "the instance {instance} went away while it was measured, so the rest of its groups was left out; look at exo's own log for why"
+    )]
+    Gone {
+        /// Its id.
+        instance: String,
+    },
     /// What is to be resumed is not what was begun.
     #[error(
         "{what} is not what the run was begun with, so it cannot go on; `exoscope recover` makes a result file of what was measured"
