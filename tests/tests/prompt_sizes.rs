@@ -1,5 +1,5 @@
-//! Prompts of exactly N tokens with the tokenizers and chat templates of four real models, and the same tokens as
-//! Python's transformers gives for the same texts (`fixtures/tokenizers/golden.py` wrote what that is).
+//! Prompts of exactly N tokens with the tokenizers and chat templates of four real models and of small ones of each kind,
+//! and the same tokens as Python gives for the same texts (`fixtures/tokenizers/golden.py` wrote what that is).
 #![allow(clippy::unwrap_used, clippy::panic, reason = "what helps a test fails it")]
 
 use std::sync::{Arc, OnceLock};
@@ -12,7 +12,15 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 const MODELS: [&str; 4] = ["qwen3", "llama3_2", "gemma3", "deepseek_v3"];
-const TINY: [&str; 4] = ["tiny", "begins-twice", "trims", "named-templates"];
+/// Small ones of ours, and the id of the model that each stands for.
+const TINY: [(&str, &str); 6] = [
+    ("tiny", ""),
+    ("begins-twice", ""),
+    ("trims", ""),
+    ("named-templates", ""),
+    ("kimi", "mlx-community/Kimi-K2-Instruct-4bit"),
+    ("deepseek", "mlx-community/DeepSeek-V3.2-4bit"),
+];
 
 /// A table that Python wrote: its cases, and the moment that it was told it is.
 fn golden(file: &str) -> (Vec<Value>, LocalTime) {
@@ -45,7 +53,7 @@ fn digest_of_ids(ids: &[u32]) -> String {
 /// Text, ids and count of every content of the table.
 fn encodes_as_python(name: &str, tokenizer: &Tokenizer) {
     let (cases, _) = golden("golden_counts.json");
-    assert!(cases.len() >= 40);
+    assert!(cases.len() >= 46);
     for case in cases {
         let content = case["text"].as_str().unwrap().repeat(case["times"].as_u64().unwrap() as usize);
         let rendered = tokenizer.render(&content).unwrap();
@@ -58,8 +66,7 @@ fn encodes_as_python(name: &str, tokenizer: &Tokenizer) {
 
 /// Every size of the table: exactly as many tokens, of exactly the atoms that halving in Python ends at; or the sentence
 /// where Python, too, got more than asked for.
-fn sizes_as_python(model: &str) {
-    let tokenizer = real(model);
+fn sizes_as_python(model: &str, tokenizer: Arc<Tokenizer>) {
     let sizer = PromptSizer::new(Arc::clone(&tokenizer), "a ").unwrap();
     let (cases, _) = golden("golden_sizes.json");
     let mut exact = Vec::new();
@@ -102,7 +109,7 @@ macro_rules! models {
         mod $model {
             #[test]
             fn a_prompt_has_exactly_the_size_asked_for() {
-                super::sizes_as_python(stringify!($model));
+                super::sizes_as_python(stringify!($model), super::real(stringify!($model)));
             }
 
             #[test]
@@ -115,11 +122,22 @@ macro_rules! models {
 
 models!(qwen3 llama3_2 gemma3 deepseek_v3);
 
+fn tiny(name: &str) -> Arc<Tokenizer> {
+    let (_, model_id) = TINY.iter().find(|(known, _)| *known == name).unwrap();
+    Arc::new(Tokenizer::load_for(&tests::fixture("tokenizers").join(name), model_id).unwrap())
+}
+
 #[test]
 fn texts_become_the_same_tokens_as_in_python_with_the_tiny_tokenizers() {
-    for name in TINY {
-        let folder = tests::fixture("tokenizers").join(name);
-        encodes_as_python(name, &Tokenizer::load(&folder).unwrap());
+    for (name, _) in TINY {
+        encodes_as_python(name, &tiny(name));
+    }
+}
+
+#[test]
+fn a_prompt_has_exactly_the_size_asked_for_with_ranks_and_with_a_fixed_encoding() {
+    for name in ["kimi", "deepseek"] {
+        sizes_as_python(name, tiny(name));
     }
 }
 

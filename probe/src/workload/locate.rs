@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::files::TOKENIZER;
+use super::files;
 
 /// A folder with a tokenizer, and how it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub enum LocateError {
 /// Finds the tokenizer of a model.
 ///
 /// `given` (the value of `--tokenizer`, a folder or the `tokenizer.json` in it) always wins. `environment` looks a
-/// variable up. Of several folders the first with a `tokenizer.json` is taken; one that holds the vocabulary in another
+/// variable up. Of several folders the first with a vocabulary that can be read is taken; one that holds it in another
 /// format only when there is no such folder, so that loading it can say what to convert.
 pub fn locate(
     model_id: &str,
@@ -81,11 +81,8 @@ pub fn locate(
             _ => Some((folder.clone(), *source)),
         })
         .collect();
-    let holding = |files: &[&str]| {
-        let holds = |folder: &Path| files.iter().any(|file| folder.join(file).is_file());
-        folders.iter().find(|(folder, _)| holds(folder))
-    };
-    match holding(&[TOKENIZER]).or_else(|| holding(&["tiktoken.model", "tokenizer.model"])) {
+    let usable = folders.iter().find(|(folder, _)| files::is_usable(folder));
+    match usable.or_else(|| folders.iter().find(|(folder, _)| folder.join(files::SENTENCEPIECE).is_file())) {
         Some((folder, source)) => Ok(Found { folder: folder.clone(), source: (*source).to_owned() }),
         None => {
             let searched: Vec<String> = candidates.iter().map(|(folder, _)| folder.display().to_string()).collect();
@@ -236,7 +233,7 @@ mod tests {
         // A folder with weights alone does not hide the other one.
         fs::rename(
             home.path().join("exo/org--Model-4bit/tokenizer.json"),
-            home.path().join("exo/org--Model-4bit/tiktoken.model"),
+            home.path().join("exo/org--Model-4bit/tokenizer.model"),
         )
         .unwrap();
         assert_eq!(search(home.path(), &variables).unwrap().source, "huggingface cache");
