@@ -23,5 +23,5 @@ mod trouble;
 mod vocabulary;
 
 pub use locate::{Found, LocateError, locate};
-pub use sizing::{Prompt, PromptSizer, SizingError};
+pub use sizing::{DEFAULT_ATOM, Otherwise, Prompt, PromptSizer, SizingError};
 pub use tokenizer::{Tokenizer, TokenizerError};

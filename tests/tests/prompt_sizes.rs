@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use jiff::civil::DateTime;
 use probe::workload::files::TokenizerFiles;
 use probe::workload::template::LocalTime;
-use probe::workload::{Prompt, PromptSizer, SizingError, Tokenizer};
+use probe::workload::{Otherwise, Prompt, PromptSizer, SizingError, Tokenizer};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -67,7 +67,7 @@ fn encodes_as_python(name: &str, tokenizer: &Tokenizer) {
 /// Every size of the table: exactly as many tokens, of exactly the atoms that halving in Python ends at; or the sentence
 /// where Python, too, got more than asked for.
 fn sizes_as_python(model: &str, tokenizer: Arc<Tokenizer>) {
-    let sizer = PromptSizer::new(Arc::clone(&tokenizer), "a ").unwrap();
+    let sizer = PromptSizer::new(Arc::clone(&tokenizer), "a ", Otherwise::Refuse).unwrap();
     let (cases, _) = golden("golden_sizes.json");
     let mut exact = Vec::new();
     for case in cases.iter().filter(|case| case["model"] == model) {
@@ -75,7 +75,11 @@ fn sizes_as_python(model: &str, tokenizer: Arc<Tokenizer>) {
         match sizer.build(target) {
             Ok(prompt) => {
                 let content = "a ".repeat(atoms as usize);
-                assert_eq!(prompt, Prompt { content, tokens: target, atoms }, "{model}, pp {target}");
+                assert_eq!(
+                    prompt,
+                    Prompt { content, atom: "a ".to_owned(), tokens: target, atoms },
+                    "{model}, pp {target}"
+                );
                 assert_eq!(tokenizer.count(&prompt.content).unwrap(), target);
                 assert_eq!(digest_of_ids(&tokenizer.ids(&prompt.content).unwrap()), case["ids"]);
                 exact.push(target);
@@ -89,7 +93,7 @@ fn sizes_as_python(model: &str, tokenizer: Arc<Tokenizer>) {
                          try --pp {tokens} or --atom ' a'"
                     )
                 );
-                let other = PromptSizer::new(Arc::clone(&tokenizer), " a").unwrap();
+                let other = PromptSizer::new(Arc::clone(&tokenizer), " a", Otherwise::Refuse).unwrap();
                 assert_eq!(other.build(target).unwrap().tokens, target);
             }
             Err(error) => panic!("{model}, pp {target}: {error}"),
@@ -141,11 +145,38 @@ fn a_prompt_has_exactly_the_size_asked_for_with_ranks_and_with_a_fixed_encoding(
     }
 }
 
+/// "a " costs one token more at its end here, so the overhead and one more is out of its reach.
+#[test]
+fn a_bench_takes_another_atom_where_the_default_one_overshoots_and_says_so() {
+    let bench = tests::measured::Bench::new(probe::simulate::Settings {
+        load_seconds: 0.0,
+        ..probe::simulate::Settings::default()
+    })
+    .unwrap();
+    let bench_with = |arguments: &str| {
+        let all = format!("--model simulated-8b --pp 10 64 --tg 4 --all-combinations --max-nodes 1 {arguments}");
+        let output = bench.command(&all).unwrap().output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, stderr) = bench_with("");
+    assert_eq!(code, Some(0), "{stderr}");
+    let notice = "the prompt of 10 tokens repeats \" a\", because \"a \" cannot make exactly as many with this tokenizer; it \
+                  is not the beginning of the other prompts";
+    let file = tests::measured::read_json(&bench.results()).unwrap();
+    assert_eq!(file["exoscope"]["notices"], serde_json::json!([notice]));
+    assert_eq!(file["runs"][0]["stats"]["prompt_tokens"], 10, "the server counts as many: {file}");
+
+    std::fs::remove_file(bench.results()).unwrap();
+    let (code, stderr) = bench_with("--atom \u{1f600}");
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(stderr.contains("the atom \"\u{1f600}\" cannot make exactly 10 tokens"), "{stderr}");
+}
+
 /// Templates that trim make nothing of blanks: exo's own procedure divides by zero here.
 #[test]
 fn an_atom_of_blanks_is_refused_where_the_template_trims() {
     for model in ["llama3_2", "gemma3"] {
-        let error = PromptSizer::new(real(model), "\n").unwrap_err().to_string();
+        let error = PromptSizer::new(real(model), "\n", Otherwise::Refuse).unwrap_err().to_string();
         assert!(error.starts_with("the atom \"\\n\" adds no tokens"), "{error}");
     }
 }

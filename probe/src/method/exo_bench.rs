@@ -30,7 +30,7 @@ use crate::capture::recorder::Recorder;
 use crate::endpoint::exo::models::Model;
 use crate::environment::{host, tool};
 use crate::plan::Plan;
-use crate::workload::{PromptSizer, Tokenizer, locate};
+use crate::workload::{DEFAULT_ATOM, Otherwise, PromptSizer, Tokenizer, locate};
 use measure::{Bench, Prompts};
 use offer::Placement;
 use trouble::BenchError;
@@ -70,14 +70,14 @@ pub async fn run(
         return Ok(Conclusion { listed: reused.map(|reused| vec![reused.words()]), placements_failed: 0 });
     }
     // Before anything is changed: what cannot be made is said now.
-    let (identity, prompts) = prompts(plan, &model)?;
+    let Prepared { identity, prompts, notices } = prompts(plan, &model)?;
     if !plan.reuse_instance && !plan.delete_other_instances {
         // Before anything is changed: a download started on somebody else's busy cluster is a change.
         lifecycle::clear(cluster, recorder, plan, &BTreeSet::new()).await?;
     }
 
     recorder.record(Event::Started { provenance: Box::new(provenance(plan, command, cluster, &model, identity)) });
-    plan.warnings.iter().for_each(|warning| recorder.notice(warning));
+    plan.warnings.iter().chain(&notices).for_each(|warning| recorder.notice(warning));
 
     if let Some(placement) = reused {
         if let Some(snapshot) = planning::snapshot(cluster).await? {
@@ -184,19 +184,37 @@ async fn existing(cluster: &Cluster, model: &Model) -> Result<Option<Placement>,
     }))
 }
 
+/// What the tokenizer gave.
+struct Prepared {
+    identity: TokenizerIdentity,
+    prompts: Prompts,
+    /// What a reader must know of the prompts.
+    notices: Vec<String>,
+}
+
 /// Every prompt of the plan, made before the cluster is touched: what cannot be made is said then.
-fn prompts(plan: &Plan, model: &Model) -> Result<(TokenizerIdentity, Prompts), BenchError> {
+fn prompts(plan: &Plan, model: &Model) -> Result<Prepared, BenchError> {
     let found = locate(&model.id, plan.tokenizer.as_deref(), &|name| std::env::var_os(name))?;
-    let tokenizer = Arc::new(Tokenizer::load(&found.folder)?);
+    let tokenizer = Arc::new(Tokenizer::load_for(&found.folder, &model.id)?);
     let identity = tokenizer.identity(&found.source, &plan.atom);
-    let sizer = PromptSizer::new(tokenizer, &plan.atom)?;
-    let mut prompts = Prompts::new();
+    // An atom that somebody chose is not exchanged for another one.
+    let otherwise = if plan.atom == DEFAULT_ATOM { Otherwise::TryOthers } else { Otherwise::Refuse };
+    let sizer = PromptSizer::new(tokenizer, &plan.atom, otherwise)?;
+    let (mut prompts, mut notices) = (Prompts::new(), Vec::new());
     for pair in &plan.pairs {
         if let Entry::Vacant(place) = prompts.entry(pair.pp) {
-            place.insert(Arc::new(sizer.build(pair.pp)?));
+            let prompt = sizer.build(pair.pp)?;
+            if prompt.atom != plan.atom {
+                notices.push(format!(
+                    "the prompt of {} tokens repeats {:?}, because {:?} cannot make exactly as many with this tokenizer; \
+                     it is not the beginning of the other prompts",
+                    prompt.tokens, prompt.atom, plan.atom
+                ));
+            }
+            place.insert(Arc::new(prompt));
         }
     }
-    Ok((identity, prompts))
+    Ok(Prepared { identity, prompts, notices })
 }
 
 fn provenance(

@@ -1,6 +1,7 @@
 //! A model's tokenizer together with its chat template: text in, token count out.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use analyzer::record::TokenizerIdentity;
 use sha2::{Digest as _, Sha256};
@@ -17,6 +18,7 @@ pub struct Tokenizer {
     folder: PathBuf,
     sha256: String,
     overhead: u64,
+    encodes: AtomicU64,
 }
 
 impl std::fmt::Debug for Tokenizer {
@@ -54,7 +56,8 @@ impl Tokenizer {
         let template = Template::of(&files, date)?;
         let vocabulary = Vocabulary::of(&files)?;
         let sha256 = hex_of_sha256(&files.vocabulary.bytes);
-        let mut tokenizer = Self { vocabulary, template, folder: files.folder, sha256, overhead: 0 };
+        let mut tokenizer =
+            Self { vocabulary, template, folder: files.folder, sha256, overhead: 0, encodes: AtomicU64::new(0) };
         tokenizer.overhead = tokenizer.count("")?;
         Ok(tokenizer)
     }
@@ -66,17 +69,24 @@ impl Tokenizer {
 
     /// The ids of a rendered message.
     pub fn ids(&self, content: &str) -> Result<Vec<u32>, TokenizerError> {
+        self.encodes.fetch_add(1, Ordering::Relaxed);
         self.vocabulary.ids(self.render(content)?)
     }
 
     /// The number of tokens of a rendered message: the template's own and the content's.
     pub fn count(&self, content: &str) -> Result<u64, TokenizerError> {
+        self.encodes.fetch_add(1, Ordering::Relaxed);
         self.vocabulary.count(self.render(content)?)
     }
 
     /// Tokens that the template adds to an empty message.
     pub fn overhead(&self) -> u64 {
         self.overhead
+    }
+
+    /// How many texts were encoded so far, loading included: what sizing costs, for tests and benchmarks.
+    pub fn encodes(&self) -> u64 {
+        self.encodes.load(Ordering::Relaxed)
     }
 
     /// What a result file says about this tokenizer.
