@@ -30,7 +30,7 @@ use crate::capture::recorder::Recorder;
 use crate::endpoint::exo::models::Model;
 use crate::environment::{host, tool};
 use crate::plan::Plan;
-use crate::workload::{DEFAULT_ATOM, Otherwise, PromptSizer, Tokenizer, locate};
+use crate::workload::{DEFAULT_ATOM, Otherwise, PromptSizer, Tokenizer, obtain};
 use measure::{Bench, Prompts};
 use offer::Placement;
 use trouble::BenchError;
@@ -70,7 +70,7 @@ pub async fn run(
         return Ok(Conclusion { listed: reused.map(|reused| vec![reused.words()]), placements_failed: 0 });
     }
     // Before anything is changed: what cannot be made is said now.
-    let Prepared { identity, prompts, notices } = prompts(plan, &model)?;
+    let Prepared { identity, prompts, notices } = prepared(plan, &model, cluster).await?;
     if !plan.reuse_instance && !plan.delete_other_instances {
         // Before anything is changed: a download started on somebody else's busy cluster is a change.
         lifecycle::clear(cluster, recorder, plan, &BTreeSet::new()).await?;
@@ -192,10 +192,20 @@ struct Prepared {
     notices: Vec<String>,
 }
 
+/// The prompts, made on a thread of their own: a hub may take its time, and Ctrl-C shall be heard meanwhile.
+async fn prepared(plan: &Plan, model: &Model, cluster: &Cluster) -> Result<Prepared, BenchError> {
+    let (plan, model_id, interrupt) = (plan.clone(), model.id.clone(), cluster.interrupt.clone());
+    let making = tokio::task::spawn_blocking(move || prompts(&plan, &model_id, &|| interrupt.why().is_none()));
+    match cluster.interrupt.unless(making).await? {
+        Ok(made) => made,
+        Err(stopped) => Err(BenchError::Defect(stopped.to_string())),
+    }
+}
+
 /// Every prompt of the plan, made before the cluster is touched: what cannot be made is said then.
-fn prompts(plan: &Plan, model: &Model) -> Result<Prepared, BenchError> {
-    let found = locate(&model.id, plan.tokenizer.as_deref(), &|name| std::env::var_os(name))?;
-    let tokenizer = Arc::new(Tokenizer::load_for(&found.folder, &model.id)?);
+fn prompts(plan: &Plan, model_id: &str, go_on: &dyn Fn() -> bool) -> Result<Prepared, BenchError> {
+    let found = obtain(model_id, plan.tokenizer.as_deref(), &|name| std::env::var_os(name), go_on)?;
+    let tokenizer = Arc::new(Tokenizer::load_for(&found.folder, model_id)?);
     let identity = tokenizer.identity(&found.source, &plan.atom);
     // An atom that somebody chose is not exchanged for another one.
     let otherwise = if plan.atom == DEFAULT_ATOM { Otherwise::TryOthers } else { Otherwise::Refuse };

@@ -24,7 +24,7 @@ pub(crate) const CONFIGURATION: &str = "tokenizer_config.json";
 /// The chat template as a file of its own; beats the one in the configuration.
 pub(crate) const TEMPLATE: &str = "chat_template.jinja";
 /// Special tokens of repositories that were saved by old versions of transformers.
-const SPECIAL_TOKENS: &str = "special_tokens_map.json";
+pub(crate) const SPECIAL_TOKENS: &str = "special_tokens_map.json";
 /// What a vocabulary's file is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {

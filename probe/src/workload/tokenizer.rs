@@ -7,6 +7,7 @@ use analyzer::record::TokenizerIdentity;
 use sha2::{Digest as _, Sha256};
 
 use super::files::TokenizerFiles;
+use super::hub;
 use super::template::{LocalTime, Template};
 pub use super::trouble::TokenizerError;
 use super::vocabulary::Vocabulary;
@@ -91,10 +92,16 @@ impl Tokenizer {
 
     /// What a result file says about this tokenizer.
     pub fn identity(&self, source: &str, atom: &str) -> TokenizerIdentity {
-        let name = self.folder.file_name().unwrap_or(self.folder.as_os_str());
+        // A snapshot's own name is its commit; the model's is two folders above.
+        let folder = match revision_of(&self.folder) {
+            Some(_) => self.folder.parent().and_then(Path::parent).unwrap_or(&self.folder),
+            None => &self.folder,
+        };
+        let name = folder.file_name().unwrap_or(folder.as_os_str());
         TokenizerIdentity {
             source: source.to_owned(),
             name: name.to_string_lossy().into_owned(),
+            revision: revision_of(&self.folder),
             sha256: self.sha256.clone(),
             template_source: self.template.source().to_owned(),
             template_sha256: hex_of_sha256(self.template.text().as_bytes()),
@@ -102,6 +109,13 @@ impl Tokenizer {
             atom: atom.to_owned(),
         }
     }
+}
+
+/// The commit that a folder of the Hugging Face cache (`snapshots/<commit>`) is named for.
+fn revision_of(folder: &Path) -> Option<String> {
+    let name = folder.file_name()?.to_str()?;
+    let of_the_cache = folder.parent()?.file_name()? == "snapshots";
+    (of_the_cache && hub::is_commit(name)).then(|| name.to_owned())
 }
 
 fn hex_of_sha256(bytes: &[u8]) -> String {
@@ -251,5 +265,21 @@ mod tests {
         assert_eq!(identity.template_overhead_tokens, 9);
         assert_eq!(identity.sha256.len(), 64);
         assert_ne!(identity.sha256, identity.template_sha256);
+        assert_eq!(identity.revision, None);
+    }
+
+    #[test]
+    fn the_identity_of_a_cached_snapshot_names_the_model_and_the_commit() {
+        let commit = "0123456789abcdef0123456789abcdef01234567";
+        for (folder, name, revision) in [
+            (format!("/hub/models--org--Model/snapshots/{commit}"), "models--org--Model", Some(commit)),
+            ("/hub/models--org--Model/snapshots/main".to_owned(), "main", None),
+            (format!("/models/{commit}"), commit, None),
+        ] {
+            let mut files = TokenizerFiles::built_in().unwrap();
+            files.folder = folder.into();
+            let identity = Tokenizer::from_files(files, LocalTime::now()).unwrap().identity("", "a ");
+            assert_eq!((identity.name.as_str(), identity.revision.as_deref()), (name, revision));
+        }
     }
 }
