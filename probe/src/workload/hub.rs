@@ -120,7 +120,7 @@ pub enum ObtainError {
         /// The folders, separated by commas.
         searched: String,
         /// Why it was not fetched.
-        reason: HubError,
+        reason: Box<HubError>,
     },
 }
 
@@ -133,7 +133,7 @@ pub fn obtain(
 ) -> Result<Found, ObtainError> {
     match locate(model_id, given, environment) {
         Err(LocateError::NotFound { model_id, searched }) => fetch(&model_id, environment, go_on)
-            .map_err(|reason| ObtainError::NotFetched { model_id, searched, reason }),
+            .map_err(|reason| ObtainError::NotFetched { model_id, searched, reason: Box::new(reason) }),
         found => found.map_err(ObtainError::Locate),
     }
 }
