@@ -151,7 +151,8 @@ pub(in crate::workload) fn is_commit(text: &str) -> bool {
 /// Where a `Location` leads from an address: a whole address, or one on the same host.
 fn onwards(from: &Uri, to: &str) -> Option<Uri> {
     let (scheme, authority) = (from.scheme_str()?, from.authority()?);
-    if to.contains("://") {
+    // At its beginning: the address of another page may well stand in a query.
+    if ["http://", "https://"].iter().any(|scheme| to.starts_with(scheme)) {
         to.parse().ok()
     } else if let Some(host) = to.strip_prefix("//") {
         format!("{scheme}://{host}").parse().ok()
