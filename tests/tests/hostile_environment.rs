@@ -62,10 +62,10 @@ fn a_prompt_shorter_than_the_template() {
 }
 
 #[test]
-fn a_size_that_the_atom_cannot_make() {
+fn a_size_that_the_chosen_atom_cannot_make() {
     let bench = cluster();
     let overhead = probe::workload::Tokenizer::built_in().unwrap().overhead();
-    let said = run(bench.command(&format!("--model simulated-8b --pp {} --tg 8", overhead + 1)).unwrap(), 2);
+    let said = run(bench.command(&format!("--model simulated-8b --pp {} --tg 8 --atom ab", overhead + 1)).unwrap(), 2);
     assert!(said.contains("atom") && said.contains("--atom"), "{said}");
 }
 

@@ -39,13 +39,17 @@ pub struct Target {
 /// The tokenizer that sized the prompts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenizerIdentity {
-    /// How it was found: "--tokenizer", "exo models", "huggingface cache".
+    /// How it was found: "--tokenizer", "exo models", "huggingface cache", "huggingface hub".
     pub source: String,
-    /// The folder's own name (not its path).
+    /// The folder's own name (not its path); of a snapshot in the Hugging Face cache, the repository's.
     pub name: String,
+    /// The commit of the Hugging Face repository that it was taken from; null where the folder does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<String>,
     /// SHA-256 of tokenizer.json (or the model file), hex.
     pub sha256: String,
-    /// Where the chat template came from: "chat_template.jinja", "tokenizer_config.json".
+    /// Where the chat template came from: "chat_template.jinja", "tokenizer_config.json", or "fixed: deepseek" for what exo
+    /// writes by code; its SHA-256 then is that of the text with `{content}` in the user's place.
     pub template_source: String,
     /// SHA-256 of the chat template, hex.
     pub template_sha256: String,

@@ -6,48 +6,70 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::tokenizer::TokenizerError;
+use super::trouble::TokenizerError;
 
 /// The vocabulary and merges.
 pub(crate) const TOKENIZER: &str = "tokenizer.json";
+/// The vocabulary of Kimi: ranks in tiktoken's format.
+pub(crate) const RANKS: &str = "tiktoken.model";
+/// Other names of such a file end like this.
+const RANKS_ENDING: &str = "tiktoken";
+/// A vocabulary in sentencepiece's format, which this build refuses with a sentence that says how to convert it.
+///
+/// Every model family among exo's cards comes with one of the other two; what Python adds around a sentencepiece model
+/// (prefix spaces, added tokens, the legacy flag) would have to be matched as well.
+pub(crate) const SENTENCEPIECE: &str = "tokenizer.model";
 /// Special tokens, and in most repositories the chat template.
 pub(crate) const CONFIGURATION: &str = "tokenizer_config.json";
 /// The chat template as a file of its own; beats the one in the configuration.
 pub(crate) const TEMPLATE: &str = "chat_template.jinja";
 /// Special tokens of repositories that were saved by old versions of transformers.
-const SPECIAL_TOKENS: &str = "special_tokens_map.json";
-/// Other formats of a vocabulary, which this build cannot read, with what each is.
-const OTHER_FORMATS: [(&str, &str); 2] =
-    [("tiktoken.model", "a tiktoken rank file"), ("tokenizer.model", "a sentencepiece model")];
+pub(crate) const SPECIAL_TOKENS: &str = "special_tokens_map.json";
+/// What a vocabulary's file is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// `tokenizer.json`.
+    Json,
+    /// A token in base64 and its rank on each line.
+    Ranks,
+}
+
+/// The file that holds a vocabulary.
+#[derive(Debug, Clone)]
+pub(crate) struct VocabularyFile {
+    /// Its name within the folder.
+    pub(crate) name: String,
+    /// How to read it.
+    pub(crate) format: Format,
+    /// What stands in it.
+    pub(crate) bytes: Vec<u8>,
+}
 
 /// What stands in a tokenizer's folder.
 #[derive(Debug, Clone)]
 pub struct TokenizerFiles {
     /// Where the files are, for error messages.
     pub(crate) folder: PathBuf,
-    /// The bytes of `tokenizer.json`.
-    pub(crate) tokenizer: Vec<u8>,
+    /// The vocabulary.
+    pub(crate) vocabulary: VocabularyFile,
     /// `tokenizer_config.json`; `None` where the folder has none.
     pub(crate) configuration: Option<Value>,
     /// `special_tokens_map.json`; `None` where the folder has none.
     pub(crate) special_tokens: Option<Value>,
     /// The text of `chat_template.jinja`; `None` where the folder has none.
     pub(crate) template: Option<String>,
+    /// The model's id; `None` where it is not known.
+    pub(crate) model_id: Option<String>,
 }
 
 impl TokenizerFiles {
-    /// Reads a folder. A missing `tokenizer.json` is an error, which names the other formats where it sees them; the
-    /// remaining files may be absent.
+    /// Reads a folder. A missing vocabulary is an error, which names a format that this build cannot read where it sees
+    /// one; the remaining files may be absent. Of two vocabularies `tokenizer.json` is taken, as Python does.
     pub fn read(folder: &Path) -> Result<Self, TokenizerError> {
         if !folder.is_dir() {
             return Err(TokenizerError::NoFolder { folder: folder.to_owned() });
         }
-        let Some(tokenizer) = read_if_there(&folder.join(TOKENIZER))? else {
-            return Err(match OTHER_FORMATS.iter().find(|(name, _)| folder.join(name).is_file()) {
-                Some((file, format)) => TokenizerError::OtherFormat { folder: folder.to_owned(), file, format },
-                None => TokenizerError::NoVocabulary { folder: folder.to_owned() },
-            });
-        };
+        let vocabulary = vocabulary(folder)?;
         let template = match read_if_there(&folder.join(TEMPLATE))? {
             Some(bytes) => {
                 let text = String::from_utf8(bytes);
@@ -57,11 +79,19 @@ impl TokenizerFiles {
         };
         Ok(Self {
             folder: folder.to_owned(),
-            tokenizer,
+            vocabulary,
             configuration: read_json(&folder.join(CONFIGURATION))?,
             special_tokens: read_json(&folder.join(SPECIAL_TOKENS))?,
             template,
+            model_id: None,
         })
+    }
+
+    /// Says which model the files are of. It matters for those whose messages exo's server writes by code of its own,
+    /// whatever template lies in the folder: DeepSeek V3.2 and V4.
+    #[must_use]
+    pub fn for_model(self, model_id: &str) -> Self {
+        Self { model_id: Some(model_id.to_owned()), ..self }
     }
 
     /// The tiny tokenizer that comes with the program: for the simulated cluster and the tests, not for a real model.
@@ -69,10 +99,15 @@ impl TokenizerFiles {
         let configuration = include_bytes!("../../../fixtures/tokenizers/tiny/tokenizer_config.json");
         Ok(Self {
             folder: PathBuf::from("tiny"),
-            tokenizer: include_bytes!("../../../fixtures/tokenizers/tiny/tokenizer.json").to_vec(),
+            vocabulary: VocabularyFile {
+                name: TOKENIZER.to_owned(),
+                format: Format::Json,
+                bytes: include_bytes!("../../../fixtures/tokenizers/tiny/tokenizer.json").to_vec(),
+            },
             configuration: Some(parse(Path::new("tiny").join(CONFIGURATION).as_path(), configuration)?),
             special_tokens: None,
             template: None,
+            model_id: None,
         })
     }
 
@@ -102,6 +137,45 @@ impl TokenizerFiles {
         }
         tokens
     }
+}
+
+/// The vocabulary of a folder, in the first format that is there.
+fn vocabulary(folder: &Path) -> Result<VocabularyFile, TokenizerError> {
+    if let Some(bytes) = read_if_there(&folder.join(TOKENIZER))? {
+        return Ok(VocabularyFile { name: TOKENIZER.to_owned(), format: Format::Json, bytes });
+    }
+    let name = if folder.join(RANKS).is_file() { Some(RANKS.to_owned()) } else { other_ranks(folder)? };
+    if let Some(name) = name
+        && let Some(bytes) = read_if_there(&folder.join(&name))?
+    {
+        return Ok(VocabularyFile { name, format: Format::Ranks, bytes });
+    }
+    let folder = folder.to_owned();
+    Err(if folder.join(SENTENCEPIECE).is_file() {
+        let format = "a sentencepiece model".to_owned();
+        TokenizerError::OtherFormat { folder, file: SENTENCEPIECE.to_owned(), format }
+    } else {
+        TokenizerError::NoVocabulary { folder }
+    })
+}
+
+/// The first `*.tiktoken` by name.
+fn other_ranks(folder: &Path) -> Result<Option<String>, TokenizerError> {
+    let unreadable = |source| TokenizerError::Unreadable { path: folder.to_owned(), source };
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let name = PathBuf::from(entry.map_err(unreadable)?.file_name());
+        if name.extension().is_some_and(|ending| ending == RANKS_ENDING) {
+            names.push(name.to_string_lossy().into_owned());
+        }
+    }
+    Ok(names.into_iter().min())
+}
+
+/// Whether a folder holds a vocabulary that can be read.
+pub(crate) fn is_usable(folder: &Path) -> bool {
+    // A folder that cannot be listed holds nothing for us; that is said where it is the only one.
+    folder.join(TOKENIZER).is_file() || folder.join(RANKS).is_file() || matches!(other_ranks(folder), Ok(Some(_)))
 }
 
 fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, TokenizerError> {
@@ -173,20 +247,15 @@ mod tests {
         };
         assert_eq!(
             sentence(&[]),
-            "ROOT/model has no tokenizer.json; fetch the tokenizer there with: hf download MODEL-ID --include \"*.json\" \
-             \"*.jinja\" --local-dir ROOT/model"
+            "ROOT/model has no tokenizer.json and no tiktoken.model; fetch the tokenizer there with: hf download MODEL-ID \
+             --include \"*.json\" \"*.jinja\" \"tiktoken.model\" --local-dir ROOT/model"
         );
-        for (file, format) in [("tiktoken.model", "a tiktoken rank file"), ("tokenizer.model", "a sentencepiece model")]
-        {
-            assert_eq!(
-                sentence(&[(file, ""), ("tokenizer_config.json", "{}")]),
-                format!(
-                    "ROOT/model has no tokenizer.json but {file}, {format}, which is not supported yet; convert it \
-                     with: python -c \"from transformers import AutoTokenizer as T; d = 'ROOT/model'; \
-                     T.from_pretrained(d, trust_remote_code=True).save_pretrained(d)\""
-                )
-            );
-        }
+        assert_eq!(
+            sentence(&[("tokenizer.model", ""), ("tokenizer_config.json", "{}")]),
+            "ROOT/model has no tokenizer.json but tokenizer.model, a sentencepiece model, which this build cannot read; \
+             convert it with: python -c \"from transformers import AutoTokenizer as T; d = 'ROOT/model'; \
+             T.from_pretrained(d, trust_remote_code=True).save_pretrained(d)\""
+        );
         assert_eq!(
             sentence(&[("tokenizer.json", "{}"), ("tokenizer_config.json", "{\n  \"bos_token\": <s>\n}")]),
             "ROOT/model/tokenizer_config.json is not valid JSON: expected value at line 2 column 16; fetch it again"

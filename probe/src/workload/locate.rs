@@ -1,13 +1,13 @@
 //! Where a model's tokenizer lies on this machine: given, among exo's own models, or in the Hugging Face cache.
 //!
-//! Nothing is downloaded. exo's folders come before the cache because on a node they hold the very files that the
+//! Nothing is downloaded here: see [`super::hub`]. exo's folders come before the cache because on a node they hold the very files that the
 //! server itself uses.
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::files::TOKENIZER;
+use super::files;
 
 /// A folder with a tokenizer, and how it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub enum LocateError {
 /// Finds the tokenizer of a model.
 ///
 /// `given` (the value of `--tokenizer`, a folder or the `tokenizer.json` in it) always wins. `environment` looks a
-/// variable up. Of several folders the first with a `tokenizer.json` is taken; one that holds the vocabulary in another
+/// variable up. Of several folders the first with a vocabulary that can be read is taken; one that holds it in another
 /// format only when there is no such folder, so that loading it can say what to convert.
 pub fn locate(
     model_id: &str,
@@ -81,11 +81,8 @@ pub fn locate(
             _ => Some((folder.clone(), *source)),
         })
         .collect();
-    let holding = |files: &[&str]| {
-        let holds = |folder: &Path| files.iter().any(|file| folder.join(file).is_file());
-        folders.iter().find(|(folder, _)| holds(folder))
-    };
-    match holding(&[TOKENIZER]).or_else(|| holding(&["tiktoken.model", "tokenizer.model"])) {
+    let usable = folders.iter().find(|(folder, _)| files::is_usable(folder));
+    match usable.or_else(|| folders.iter().find(|(folder, _)| folder.join(files::SENTENCEPIECE).is_file())) {
         Some((folder, source)) => Ok(Found { folder: folder.clone(), source: (*source).to_owned() }),
         None => {
             let searched: Vec<String> = candidates.iter().map(|(folder, _)| folder.display().to_string()).collect();
@@ -117,19 +114,23 @@ fn exo_model_folders(environment: &dyn Fn(&str) -> Option<OsString>) -> Vec<Path
     let mut folders = listed("EXO_MODELS_READ_ONLY_DIRS");
     folders.extend(set(environment, "EXO_DEFAULT_MODELS_DIR").map(PathBuf::from).or_else(default));
     folders.extend(listed("EXO_MODELS_DIRS"));
-    folders.into_iter().map(|folder| at_home(folder, home.as_deref())).collect()
+    folders.into_iter().map(|folder| at_home(folder, environment)).collect()
 }
 
 /// The root of the Hugging Face cache, by the variables that its own library reads.
-fn hub_cache(environment: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let home = environment("HOME").map(PathBuf::from);
+pub(super) fn hub_cache(environment: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let path = |name: &str| set(environment, name).map(PathBuf::from);
-    let cache = path("HF_HUB_CACHE")
-        .or_else(|| path("HUGGINGFACE_HUB_CACHE"))
-        .or_else(|| path("HF_HOME").map(|root| root.join("hub")))
-        .or_else(|| path("XDG_CACHE_HOME").map(|root| root.join("huggingface/hub")))
-        .or_else(|| home.as_ref().map(|home| home.join(".cache/huggingface/hub")))?;
-    Some(at_home(cache, home.as_deref()))
+    let cache = path("HF_HUB_CACHE").or_else(|| path("HUGGINGFACE_HUB_CACHE"));
+    cache.map(|cache| at_home(cache, environment)).or_else(|| hub_home(environment).map(|home| home.join("hub")))
+}
+
+/// The folder of all that Hugging Face's libraries keep: the cache, the token.
+pub(super) fn hub_home(environment: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let path = |name: &str| set(environment, name).map(PathBuf::from);
+    let home = path("HF_HOME")
+        .or_else(|| path("XDG_CACHE_HOME").map(|root| root.join("huggingface")))
+        .or_else(|| path("HOME").map(|home| home.join(".cache/huggingface")))?;
+    Some(at_home(home, environment))
 }
 
 /// The snapshot that a cached repository's main branch points to; without such a pointer, the only one there is.
@@ -149,14 +150,14 @@ fn snapshot_of(repository: &Path) -> Option<PathBuf> {
 }
 
 /// A variable that is set to something: an empty one counts as not set, as it does for exo and Hugging Face.
-fn set(environment: &dyn Fn(&str) -> Option<OsString>, name: &str) -> Option<OsString> {
+pub(super) fn set(environment: &dyn Fn(&str) -> Option<OsString>, name: &str) -> Option<OsString> {
     environment(name).filter(|value| !value.is_empty())
 }
 
 /// `~/…` under the home folder, for values that no shell has expanded.
-fn at_home(path: PathBuf, home: Option<&Path>) -> PathBuf {
-    match (path.strip_prefix("~"), home) {
-        (Ok(rest), Some(home)) => home.join(rest),
+pub(super) fn at_home(path: PathBuf, environment: &dyn Fn(&str) -> Option<OsString>) -> PathBuf {
+    match (path.strip_prefix("~"), environment("HOME")) {
+        (Ok(rest), Some(home)) => PathBuf::from(home).join(rest),
         _ => path,
     }
 }
@@ -236,7 +237,7 @@ mod tests {
         // A folder with weights alone does not hide the other one.
         fs::rename(
             home.path().join("exo/org--Model-4bit/tokenizer.json"),
-            home.path().join("exo/org--Model-4bit/tiktoken.model"),
+            home.path().join("exo/org--Model-4bit/tokenizer.model"),
         )
         .unwrap();
         assert_eq!(search(home.path(), &variables).unwrap().source, "huggingface cache");

@@ -1,13 +1,16 @@
 //! How many atoms make a prompt of exactly N tokens.
 //!
 //! A prompt is one atom repeated, as in exo's bench, so that a shorter prompt is a textual prefix of a longer one. The
-//! answer is exo's own (the smallest number of atoms that reaches the target) with fewer counts: [`search`].
+//! answer is exo's own (the smallest number of atoms that reaches the target) with fewer counts: [`search`]. Where the atom
+//! jumps over the target, other atoms are tried, if the caller says so. [`trouble`] is why there is no such prompt.
 
 mod search;
+mod trouble;
 
 use std::sync::Arc;
 
 use self::search::{Counts, Reached};
+pub use self::trouble::SizingError;
 use super::tokenizer::{Tokenizer, TokenizerError};
 
 /// A user message of a known length.
@@ -15,140 +18,127 @@ use super::tokenizer::{Tokenizer, TokenizerError};
 pub struct Prompt {
     /// What the user message says: the atom, repeated.
     pub content: String,
+    /// The text that is repeated. Not always the one asked for: see [`Otherwise::TryOthers`].
+    pub atom: String,
     /// Tokens of the message in its chat template, by a full count.
     pub tokens: u64,
     /// How often the atom stands in the content; 0 for the empty message.
     pub atoms: u64,
 }
 
-/// Why there is no prompt of the length asked for.
-#[derive(Debug, thiserror::Error)]
-pub enum SizingError {
-    /// Fewer tokens than the template alone has.
-    #[error(
-        "--pp {target} is below the {overhead} tokens that the chat template adds to an empty message; ask for \
-         {reachable} or more"
-    )]
-    BelowOverhead {
-        /// Tokens asked for.
-        target: u64,
-        /// Tokens of an empty message.
-        overhead: u64,
-        /// Tokens of one atom: the shortest prompt that says something.
-        reachable: u64,
-    },
-    /// No number of atoms gives the target.
-    #[error(
-        "the atom {atom:?} cannot make exactly {target} tokens with this tokenizer: {atoms} {} {tokens}; try --pp \
-         {tokens}{}",
-        if *.atoms == 1 { "atom gives" } else { "atoms give" },
-        .instead.as_ref().map(|atom| format!(" or --atom '{}'", atom.escape_debug())).unwrap_or_default()
-    )]
-    Overshoot {
-        /// Tokens asked for.
-        target: u64,
-        /// The atom.
-        atom: String,
-        /// The smallest number of atoms that reaches the target …
-        atoms: u64,
-        /// … and the tokens it gives, more than asked for.
-        tokens: u64,
-        /// Another atom that was counted to give exactly the target; `None` where none of those tried does.
-        instead: Option<String>,
-    },
-    /// The atom vanishes: a template that trims, or a tokenizer that drops it.
-    #[error(
-        "the atom {atom:?} adds no tokens: repeated {atoms} times it gives the same {overhead} tokens as an empty \
-         message, because the chat template trims it or the tokenizer drops it; try --atom 'a '"
-    )]
-    AddsNothing {
-        /// The atom.
-        atom: String,
-        /// How often it was repeated.
-        atoms: u64,
-        /// Tokens of an empty message.
-        overhead: u64,
-    },
-    /// The atom is the empty text.
-    #[error("the atom is empty, so no number of them makes a prompt; try --atom 'a '")]
-    EmptyAtom,
-    /// The target is out of reach of any text that fits in memory.
-    #[error("--pp {target} would need more than {limit} MiB of the atom {atom:?}; ask for fewer tokens")]
-    TooLong {
-        /// Tokens asked for.
-        target: u64,
-        /// The atom.
-        atom: String,
-        /// The most text that is tried, in MiB.
-        limit: u64,
-    },
-    /// The message cannot be counted at all.
-    #[error(transparent)]
-    Tokenizer(#[from] TokenizerError),
-}
-
 /// The most content that is tried. Ten million tokens, the longest context a model has been announced with (Llama 4
 /// Scout), are 20 MB of the default atom; counting takes about a hundred times the text in memory.
 const LONGEST_CONTENT: u64 = 32 << 20;
-/// Atoms that are tried where the given one overshoots; each is one that exo's bench or its error text names.
-const OTHER_ATOMS: [&str; 3] = [" a", "a ", "0 "];
+/// The atom of exo's bench.
+pub const DEFAULT_ATOM: &str = "a ";
+/// Atoms that are tried where another one overshoots, in this order; each is one that exo's bench or its error text names.
+/// A line break is the last: many vocabularies have tokens for several of them, and many templates trim it.
+const OTHER_ATOMS: [&str; 4] = [" a", DEFAULT_ATOM, "0 ", "\n"];
+
+/// What to do where the atom cannot make a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Otherwise {
+    /// Say so, with an atom that can: the user chose this one.
+    Refuse,
+    /// Make the prompt of the first other atom that can, and say in [`Prompt::atom`] which.
+    TryOthers,
+}
 
 /// Makes prompts of exactly N tokens of one atom.
 #[derive(Debug)]
 pub struct PromptSizer {
     tokenizer: Arc<Tokenizer>,
-    atom: String,
-    overhead: u64,
-    /// Counts of a few small numbers of atoms, taken once: they show how many tokens an atom costs.
-    anchors: Counts,
+    atom: Atom,
+    otherwise: Otherwise,
 }
 
 impl PromptSizer {
-    /// Counts the empty message and a few short ones. An atom that adds no tokens is an error.
-    pub fn new(tokenizer: Arc<Tokenizer>, atom: &str) -> Result<Self, SizingError> {
-        if atom.is_empty() {
-            return Err(SizingError::EmptyAtom);
-        }
-        let anchors = Counts::take(|atoms| count(&tokenizer, atom, atoms))?;
-        let overhead = tokenizer.overhead();
-        if anchors.last().tokens <= overhead {
-            let atoms = anchors.last().atoms;
-            return Err(SizingError::AddsNothing { atom: atom.to_owned(), atoms, overhead });
-        }
-        Ok(Self { tokenizer, atom: atom.to_owned(), overhead, anchors })
+    /// Counts a few short messages. An atom that adds no tokens is an error, or gives way to another one.
+    pub fn new(tokenizer: Arc<Tokenizer>, atom: &str, otherwise: Otherwise) -> Result<Self, SizingError> {
+        let atom = match Atom::new(&tokenizer, atom) {
+            Err(SizingError::AddsNothing { .. }) if otherwise == Otherwise::TryOthers => {
+                let other = others(atom).find_map(|other| Atom::new(&tokenizer, other).ok());
+                // Where no atom does it the one asked for is named.
+                other.map_or_else(|| Atom::new(&tokenizer, atom), Ok)
+            }
+            tried => tried,
+        }?;
+        Ok(Self { tokenizer, atom, otherwise })
     }
 
     /// Tokens of an empty message: the smallest prompt there is.
     pub fn overhead(&self) -> u64 {
-        self.overhead
+        self.tokenizer.overhead()
     }
 
     /// A prompt of exactly `target` tokens. The overhead itself gives the empty message.
     pub fn build(&self, target: u64) -> Result<Prompt, SizingError> {
-        if target < self.overhead {
-            let reachable = self.anchors.first_above(self.overhead);
-            return Err(SizingError::BelowOverhead { target, overhead: self.overhead, reachable });
+        let overhead = self.overhead();
+        if target < overhead {
+            let reachable = self.atom.anchors.first_above(overhead);
+            return Err(SizingError::BelowOverhead { target, overhead, reachable });
         }
-        match self.reach(target)? {
-            Reached { atoms, tokens } if tokens == target => Ok(self.prompt(atoms, tokens)),
-            over => Err(SizingError::Overshoot {
+        let reached = self.atom.reach(&self.tokenizer, target)?;
+        if reached.tokens == target {
+            return Ok(self.atom.prompt(reached));
+        }
+        let other = self.of_another_atom(target);
+        match other {
+            Some(prompt) if self.otherwise == Otherwise::TryOthers => Ok(prompt),
+            other => Err(SizingError::Overshoot {
                 target,
-                atom: self.atom.clone(),
-                atoms: over.atoms,
-                tokens: over.tokens,
-                instead: self.other_atom(target),
+                atom: self.atom.text.clone(),
+                atoms: reached.atoms,
+                tokens: reached.tokens,
+                instead: other.map(|prompt| prompt.atom),
             }),
         }
     }
 
+    /// The error that counts is that of the atom asked for, so what goes wrong with the others is no error of its own.
+    fn of_another_atom(&self, target: u64) -> Option<Prompt> {
+        others(&self.atom.text).find_map(|other| {
+            let atom = Atom::new(&self.tokenizer, other).ok()?;
+            let reached = atom.reach(&self.tokenizer, target).ok()?;
+            (reached.tokens == target).then(|| atom.prompt(reached))
+        })
+    }
+}
+
+fn others(atom: &str) -> impl Iterator<Item = &'static str> {
+    OTHER_ATOMS.into_iter().filter(move |other| *other != atom)
+}
+
+/// A text to be repeated.
+#[derive(Debug)]
+struct Atom {
+    text: String,
+    /// Counts of a few small numbers of atoms, taken once: they show how many tokens an atom costs.
+    anchors: Counts,
+}
+
+impl Atom {
+    fn new(tokenizer: &Tokenizer, text: &str) -> Result<Self, SizingError> {
+        if text.is_empty() {
+            return Err(SizingError::EmptyAtom);
+        }
+        let overhead = tokenizer.overhead();
+        let anchors = Counts::take(overhead, |atoms| count(tokenizer, text, atoms))?;
+        let most = anchors.last();
+        if most.tokens <= overhead {
+            return Err(SizingError::AddsNothing { atom: text.to_owned(), atoms: most.atoms, overhead });
+        }
+        Ok(Self { text: text.to_owned(), anchors })
+    }
+
     /// The smallest number of atoms that reaches the target, or, where that overshoots, another one that hits it.
-    fn reach(&self, target: u64) -> Result<Reached, SizingError> {
-        let most = LONGEST_CONTENT / self.atom.len() as u64;
-        let mut count = |atoms| count(&self.tokenizer, &self.atom, atoms);
+    fn reach(&self, tokenizer: &Tokenizer, target: u64) -> Result<Reached, SizingError> {
+        let most = LONGEST_CONTENT / self.text.len() as u64;
+        let mut count = |atoms| count(tokenizer, &self.text, atoms);
         let found = search::guided(target, &self.anchors, most, &mut count)?;
         let found = found.ok_or_else(|| SizingError::TooLong {
             target,
-            atom: self.atom.clone(),
+            atom: self.text.clone(),
             limit: LONGEST_CONTENT >> 20,
         })?;
         if found.tokens == target {
@@ -160,18 +150,13 @@ impl PromptSizer {
         Ok(if halved.tokens == target { halved } else { found })
     }
 
-    fn prompt(&self, atoms: u64, tokens: u64) -> Prompt {
-        Prompt { content: repeated(&self.atom, atoms), tokens, atoms }
-    }
-
-    /// Only a hint in an error, so what goes wrong on the way to it is no error of its own.
-    fn other_atom(&self, target: u64) -> Option<String> {
-        let others = OTHER_ATOMS.into_iter().filter(|atom| *atom != self.atom);
-        let hits = |atom: &&str| match Self::new(Arc::clone(&self.tokenizer), atom) {
-            Ok(sizer) => sizer.reach(target).is_ok_and(|reached| reached.tokens == target),
-            Err(_) => false,
-        };
-        others.into_iter().find(hits).map(str::to_owned)
+    fn prompt(&self, reached: Reached) -> Prompt {
+        Prompt {
+            content: repeated(&self.text, reached.atoms),
+            atom: self.text.clone(),
+            tokens: reached.tokens,
+            atoms: reached.atoms,
+        }
     }
 }
 
@@ -189,12 +174,14 @@ mod tests {
     use std::path::Path;
     use std::sync::Arc;
 
-    use super::{Prompt, PromptSizer, SizingError, search};
+    use super::{Otherwise, Prompt, PromptSizer, SizingError, search};
     use crate::workload::Tokenizer;
+    use crate::workload::files::TokenizerFiles;
+    use crate::workload::template::LocalTime;
 
     fn sizer(folder: &str, atom: &str) -> Result<PromptSizer, SizingError> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/tokenizers").join(folder);
-        PromptSizer::new(Arc::new(Tokenizer::load(&folder).unwrap()), atom)
+        PromptSizer::new(Arc::new(Tokenizer::load(&folder).unwrap()), atom, Otherwise::Refuse)
     }
 
     fn sentence<T: std::fmt::Debug>(result: Result<T, SizingError>) -> String {
@@ -224,7 +211,10 @@ mod tests {
     #[test]
     fn the_overhead_itself_is_the_empty_message() {
         let sizer = sizer("tiny", "a ").unwrap();
-        assert_eq!(sizer.build(sizer.overhead()).unwrap(), Prompt { content: String::new(), tokens: 9, atoms: 0 });
+        assert_eq!(
+            sizer.build(sizer.overhead()).unwrap(),
+            Prompt { content: String::new(), atom: "a ".to_owned(), tokens: 9, atoms: 0 }
+        );
     }
 
     #[test]
@@ -267,6 +257,57 @@ mod tests {
         );
     }
 
+    /// `target  atom → the atom of the prompt`, with the tiny tokenizer, where "a " costs a token more at its end.
+    #[test]
+    fn another_atom_is_taken_where_one_jumps_over_the_target_and_named_in_the_prompt() {
+        let tokenizer = Arc::new(Tokenizer::built_in().unwrap());
+        for (target, given, taken) in [
+            (10, "a ", " a"),
+            (11, "a ", "a "),
+            (10, "0 ", " a"),
+            // Seven tokens each.
+            (30, "\u{1f600}\n", " a"),
+        ] {
+            let sizer = PromptSizer::new(Arc::clone(&tokenizer), given, Otherwise::TryOthers).unwrap();
+            let prompt = sizer.build(target).unwrap();
+            assert_eq!((prompt.atom.as_str(), prompt.tokens), (taken, target), "{given:?}");
+            assert_eq!(prompt.content, taken.repeat(prompt.atoms as usize));
+            assert_eq!(tokenizer.count(&prompt.content).unwrap(), target);
+        }
+    }
+
+    #[test]
+    fn another_atom_is_taken_where_one_adds_nothing() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/tokenizers/trims");
+        let tokenizer = Arc::new(Tokenizer::load(&folder).unwrap());
+        let sizer = PromptSizer::new(tokenizer, "\n", Otherwise::TryOthers).unwrap();
+        assert_eq!(sizer.build(12).unwrap().atom, " a");
+    }
+
+    #[test]
+    fn where_no_atom_makes_the_target_the_one_asked_for_is_named() {
+        // Each message twice: the overhead is even, and so is whatever is said.
+        let mut files = TokenizerFiles::built_in().unwrap();
+        files.template = Some("{{ messages[0].content }}<|turn|>{{ messages[0].content }}<|turn|>".to_owned());
+        let tokenizer = Arc::new(Tokenizer::from_files(files, LocalTime::now()).unwrap());
+        let sizer = PromptSizer::new(tokenizer, "a ", Otherwise::TryOthers).unwrap();
+        assert_eq!(
+            sentence(sizer.build(101)),
+            "the atom \"a \" cannot make exactly 101 tokens with this tokenizer: 49 atoms give 102; try --pp 102"
+        );
+    }
+
+    #[test]
+    fn a_long_prompt_takes_one_long_count_and_three_short_ones() {
+        for folder in ["tiny", "trims", "kimi"] {
+            let sizer = sizer(folder, "a ").unwrap();
+            let encodes = || sizer.tokenizer.encodes();
+            assert_eq!(encodes(), 4, "the overhead, and 1, 100 and 600 atoms");
+            let prompt = sizer.build(32_768).unwrap();
+            assert_eq!((encodes(), prompt.tokens), (5, 32_768), "{folder}");
+        }
+    }
+
     #[test]
     fn a_length_that_no_memory_holds_is_refused_and_not_tried() {
         for target in [1 << 40, u64::MAX] {
@@ -283,7 +324,7 @@ mod tests {
             let sizer = sizer("tiny", atom).unwrap();
             for target in (sizer.overhead()..200).step_by(7).chain([777, 1500]) {
                 let mut count = |atoms| super::count(&sizer.tokenizer, atom, atoms);
-                let halved = search::bisection(target, sizer.anchors.estimate(target), &mut count).unwrap();
+                let halved = search::bisection(target, sizer.atom.anchors.estimate(target), &mut count).unwrap();
                 match sizer.build(target) {
                     Ok(prompt) => assert_eq!((prompt.atoms, prompt.tokens), (halved.atoms, halved.tokens)),
                     Err(SizingError::Overshoot { atoms, tokens, .. }) => {

@@ -1,11 +1,14 @@
 //! A model's chat template, rendered as Python's transformers renders it.
 //!
+//! [`fixed`] is what exo writes by code instead, for the models that it does so for.
+//!
 //! [`python`] holds what Jinja in Python has and minijinja has not, [`json`] is Python's `json.dumps`, [`generation`]
 //! rewrites the one tag that minijinja cannot learn.
 //!
 //! Known to differ, and found in no template that renders a message without tools: a loop over none has no rounds here
 //! and is an error in Python; a float from 1e16 on prints all its digits here and an exponent in Python.
 
+mod fixed;
 mod generation;
 mod json;
 mod python;
@@ -19,7 +22,7 @@ use minijinja::Environment;
 use minijinja::value::Value;
 
 use super::files::{CONFIGURATION, TEMPLATE, TokenizerFiles};
-use super::tokenizer::TokenizerError;
+use super::trouble::TokenizerError;
 
 /// The moment that `strftime_now` sees in a template, fixed for a whole run.
 #[derive(Debug, Clone)]
@@ -34,6 +37,49 @@ impl LocalTime {
     /// A given moment, so that a test sees the same date every day.
     pub fn at(moment: DateTime) -> Self {
         Self(moment)
+    }
+}
+
+/// How one user message is written for a model.
+#[derive(Debug)]
+pub(crate) enum Template {
+    /// By the chat template among its files.
+    Chat(Box<ChatTemplate>),
+    /// By code, the same for every model of a family.
+    Fixed(&'static fixed::Encoding),
+}
+
+impl Template {
+    /// The fixed encoding of the model's family where exo has one, else the chat template.
+    pub(crate) fn of(files: &TokenizerFiles, date: LocalTime) -> Result<Self, TokenizerError> {
+        match files.model_id.as_deref().and_then(fixed::of) {
+            Some(encoding) => Ok(Self::Fixed(encoding)),
+            None => Ok(Self::Chat(Box::new(ChatTemplate::of(files, date)?))),
+        }
+    }
+
+    /// One user message, with the generation prompt added.
+    pub(crate) fn render(&self, content: &str) -> Result<String, TokenizerError> {
+        match self {
+            Self::Chat(template) => template.render(content),
+            Self::Fixed(encoding) => Ok(encoding.render(content)),
+        }
+    }
+
+    /// The template as it stands in its file; of a fixed encoding, the text with `{content}` for what the user says.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Chat(template) => template.text.clone(),
+            Self::Fixed(encoding) => encoding.render("{content}"),
+        }
+    }
+
+    /// The name of the file that it came from, or of the fixed encoding.
+    pub(crate) fn source(&self) -> &'static str {
+        match self {
+            Self::Chat(template) => template.source,
+            Self::Fixed(encoding) => encoding.name,
+        }
     }
 }
 
@@ -80,16 +126,6 @@ impl ChatTemplate {
             Some(message) => TokenizerError::Refused { path: self.path.clone(), message },
             None => at_line(&error, &self.path),
         })
-    }
-
-    /// The template as it stands in its file.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// The name of the file that it came from.
-    pub(crate) fn source(&self) -> &'static str {
-        self.source
     }
 }
 
@@ -141,20 +177,17 @@ mod tests {
 
     use super::{ChatTemplate, LocalTime};
     use crate::workload::files::TokenizerFiles;
-    use crate::workload::tokenizer::TokenizerError;
+    use crate::workload::trouble::TokenizerError;
 
     fn moment() -> DateTime {
         "2026-06-02T09:05:07".parse().unwrap()
     }
 
     fn compile(template: &str) -> Result<ChatTemplate, TokenizerError> {
-        let files = TokenizerFiles {
-            folder: "model".into(),
-            tokenizer: Vec::new(),
-            configuration: Some(serde_json::json!({"bos_token": "<|begin|>"})),
-            special_tokens: None,
-            template: Some(template.to_owned()),
-        };
+        let mut files = TokenizerFiles::built_in().unwrap();
+        files.folder = "model".into();
+        files.configuration = Some(serde_json::json!({"bos_token": "<|begin|>"}));
+        files.template = Some(template.to_owned());
         ChatTemplate::of(&files, LocalTime::at(moment()))
     }
 

@@ -1,131 +1,25 @@
 //! A model's tokenizer together with its chat template: text in, token count out.
 
-use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use analyzer::record::TokenizerIdentity;
 use sha2::{Digest as _, Sha256};
 
-use super::files::{TOKENIZER, TokenizerFiles};
-use super::template::{ChatTemplate, LocalTime};
-
-/// Why a tokenizer cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum TokenizerError {
-    /// The path is not a folder.
-    #[error("{} is not a folder; give the folder that holds tokenizer.json and tokenizer_config.json", folder.display())]
-    NoFolder {
-        /// The path that was given.
-        folder: PathBuf,
-    },
-    /// No file with a vocabulary.
-    #[error(
-        "{} has no tokenizer.json; fetch the tokenizer there with: hf download MODEL-ID --include \"*.json\" \
-         \"*.jinja\" --local-dir {}",
-        folder.display(), folder.display()
-    )]
-    NoVocabulary {
-        /// The folder that was searched.
-        folder: PathBuf,
-    },
-    /// A vocabulary in a format that this build does not read.
-    #[error(
-        "{} has no tokenizer.json but {file}, {format}, which is not supported yet; convert it with: python -c \
-         \"from transformers import AutoTokenizer as T; d = '{}'; T.from_pretrained(d, trust_remote_code=True).save_pretrained(d)\"",
-        folder.display(), folder.display()
-    )]
-    OtherFormat {
-        /// The folder that was searched.
-        folder: PathBuf,
-        /// The file that was found.
-        file: &'static str,
-        /// What it is, in words.
-        format: &'static str,
-    },
-    /// A file that is there cannot be read.
-    #[error("cannot read {}: {source}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// The system's reason.
-        source: io::Error,
-    },
-    /// A file is not UTF-8.
-    #[error("{} is not text in UTF-8; fetch it again", path.display())]
-    NotText {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A file is not JSON; the source names line and column.
-    #[error("{} is not valid JSON: {source}; fetch it again", path.display())]
-    Json {
-        /// The file.
-        path: PathBuf,
-        /// The reason, with line and column.
-        source: serde_json::Error,
-    },
-    /// `tokenizer.json` is JSON, but not a tokenizer.
-    #[error("{} is not a tokenizer that this build understands: {reason}", path.display())]
-    Vocabulary {
-        /// The file.
-        path: PathBuf,
-        /// The library's reason.
-        reason: String,
-    },
-    /// No chat template anywhere.
-    #[error(
-        "{} has no chat template (looked for chat_template.jinja and for chat_template in tokenizer_config.json); \
-         models without one are not supported yet, so fetch the instruction-tuned model's own files or put its template \
-         there as chat_template.jinja",
-        folder.display()
-    )]
-    NoTemplate {
-        /// The folder that was searched.
-        folder: PathBuf,
-    },
-    /// A list of named templates without a default one.
-    #[error("the chat templates in {} are named {names}, and none is named default", folder.display())]
-    NoDefaultTemplate {
-        /// The folder.
-        folder: PathBuf,
-        /// The names there are, separated by commas.
-        names: String,
-    },
-    /// The template does not compile.
-    #[error("the chat template in {} has an error in line {line}: {reason}", path.display())]
-    Template {
-        /// The file that the template came from.
-        path: PathBuf,
-        /// 1-based, within the template's own text.
-        line: usize,
-        /// The engine's reason.
-        reason: String,
-    },
-    /// The template refused the message by its own `raise_exception`.
-    #[error("the chat template in {} refuses a single user message: {message}", path.display())]
-    Refused {
-        /// The file that the template came from.
-        path: PathBuf,
-        /// The template's own words.
-        message: String,
-    },
-    /// The vocabulary cannot encode a text.
-    #[error("{} cannot encode the prompt: {reason}", path.display())]
-    Encode {
-        /// The tokenizer's file.
-        path: PathBuf,
-        /// The library's reason.
-        reason: String,
-    },
-}
+use super::files::TokenizerFiles;
+use super::hub;
+use super::template::{LocalTime, Template};
+pub use super::trouble::TokenizerError;
+use super::vocabulary::Vocabulary;
 
 /// A loaded tokenizer and the chat template beside it. Safe to share between threads.
 pub struct Tokenizer {
-    vocabulary: tokenizers::Tokenizer,
-    template: ChatTemplate,
+    vocabulary: Vocabulary,
+    template: Template,
     folder: PathBuf,
     sha256: String,
     overhead: u64,
+    encodes: AtomicU64,
 }
 
 impl std::fmt::Debug for Tokenizer {
@@ -139,13 +33,18 @@ impl std::fmt::Debug for Tokenizer {
 }
 
 impl Tokenizer {
-    /// Loads `tokenizer.json`, `tokenizer_config.json` and `chat_template.jinja` from a folder.
+    /// Loads the vocabulary, `tokenizer_config.json` and `chat_template.jinja` from a folder.
     ///
     /// Templates that print the date (`strftime_now`) see the local date of this call for as long as the value lives:
     /// a count must not change at midnight in the middle of a run. A template that cannot render an empty user message
-    /// is an error here rather than at the first prompt.
+    /// is an error here rather than at the first prompt. For a model whose id is known there is [`Self::load_for`].
     pub fn load(folder: &Path) -> Result<Self, TokenizerError> {
         Self::from_files(TokenizerFiles::read(folder)?, LocalTime::now())
+    }
+
+    /// Loads the tokenizer of a model whose id is known, which some encodings go by: see [`TokenizerFiles::for_model`].
+    pub fn load_for(folder: &Path, model_id: &str) -> Result<Self, TokenizerError> {
+        Self::from_files(TokenizerFiles::read(folder)?.for_model(model_id), LocalTime::now())
     }
 
     /// The tiny tokenizer that comes with the program, for the simulated cluster and the tests.
@@ -155,25 +54,11 @@ impl Tokenizer {
 
     /// Makes a tokenizer of files that are already read, with the date that its template shall see.
     pub fn from_files(files: TokenizerFiles, date: LocalTime) -> Result<Self, TokenizerError> {
-        let template = ChatTemplate::of(&files, date)?;
-        let path = files.folder.join(TOKENIZER);
-        let mut vocabulary = tokenizers::Tokenizer::from_bytes(&files.tokenizer).map_err(|reason| {
-            match reason.downcast::<serde_json::Error>() {
-                Ok(source) if source.is_syntax() || source.is_eof() => {
-                    TokenizerError::Json { path: path.clone(), source: *source }
-                }
-                Ok(source) => TokenizerError::Vocabulary { path: path.clone(), reason: source.to_string() },
-                Err(reason) => TokenizerError::Vocabulary { path: path.clone(), reason: reason.to_string() },
-            }
-        })?;
-        // Either would make a count lie: a long prompt would be cut, a short one filled up.
-        vocabulary
-            .with_truncation(None)
-            .map_err(|reason| TokenizerError::Vocabulary { path, reason: reason.to_string() })?;
-        vocabulary.with_padding(None);
-
-        let sha256 = hex_of_sha256(&files.tokenizer);
-        let mut tokenizer = Self { vocabulary, template, folder: files.folder, sha256, overhead: 0 };
+        let template = Template::of(&files, date)?;
+        let vocabulary = Vocabulary::of(&files)?;
+        let sha256 = hex_of_sha256(&files.vocabulary.bytes);
+        let mut tokenizer =
+            Self { vocabulary, template, folder: files.folder, sha256, overhead: 0, encodes: AtomicU64::new(0) };
         tokenizer.overhead = tokenizer.count("")?;
         Ok(tokenizer)
     }
@@ -185,12 +70,14 @@ impl Tokenizer {
 
     /// The ids of a rendered message.
     pub fn ids(&self, content: &str) -> Result<Vec<u32>, TokenizerError> {
-        Ok(self.encode(content)?.get_ids().to_vec())
+        self.encodes.fetch_add(1, Ordering::Relaxed);
+        self.vocabulary.ids(self.render(content)?)
     }
 
     /// The number of tokens of a rendered message: the template's own and the content's.
     pub fn count(&self, content: &str) -> Result<u64, TokenizerError> {
-        Ok(self.encode(content)?.len() as u64)
+        self.encodes.fetch_add(1, Ordering::Relaxed);
+        self.vocabulary.count(self.render(content)?)
     }
 
     /// Tokens that the template adds to an empty message.
@@ -198,12 +85,23 @@ impl Tokenizer {
         self.overhead
     }
 
+    /// How many texts were encoded so far, loading included: what sizing costs, for tests and benchmarks.
+    pub fn encodes(&self) -> u64 {
+        self.encodes.load(Ordering::Relaxed)
+    }
+
     /// What a result file says about this tokenizer.
     pub fn identity(&self, source: &str, atom: &str) -> TokenizerIdentity {
-        let name = self.folder.file_name().unwrap_or(self.folder.as_os_str());
+        // A snapshot's own name is its commit; the model's is two folders above.
+        let folder = match revision_of(&self.folder) {
+            Some(_) => self.folder.parent().and_then(Path::parent).unwrap_or(&self.folder),
+            None => &self.folder,
+        };
+        let name = folder.file_name().unwrap_or(folder.as_os_str());
         TokenizerIdentity {
             source: source.to_owned(),
             name: name.to_string_lossy().into_owned(),
+            revision: revision_of(&self.folder),
             sha256: self.sha256.clone(),
             template_source: self.template.source().to_owned(),
             template_sha256: hex_of_sha256(self.template.text().as_bytes()),
@@ -211,14 +109,13 @@ impl Tokenizer {
             atom: atom.to_owned(),
         }
     }
+}
 
-    fn encode(&self, content: &str) -> Result<tokenizers::Encoding, TokenizerError> {
-        let rendered = self.render(content)?;
-        // No special tokens from the post-processor: the template has written its own, and a second BOS would count.
-        self.vocabulary
-            .encode_fast(rendered, false)
-            .map_err(|reason| TokenizerError::Encode { path: self.folder.join(TOKENIZER), reason: reason.to_string() })
-    }
+/// The commit that a folder of the Hugging Face cache (`snapshots/<commit>`) is named for.
+fn revision_of(folder: &Path) -> Option<String> {
+    let name = folder.file_name()?.to_str()?;
+    let of_the_cache = folder.parent()?.file_name()? == "snapshots";
+    (of_the_cache && hub::is_commit(name)).then(|| name.to_owned())
 }
 
 fn hex_of_sha256(bytes: &[u8]) -> String {
@@ -292,6 +189,43 @@ mod tests {
         );
     }
 
+    /// exo's server writes these models' messages by code of its own, whatever lies in the folder.
+    #[test]
+    fn deepseek_is_written_as_exo_writes_it_with_or_without_a_template() {
+        for (id, template) in [
+            ("mlx-community/DeepSeek-V3.2-4bit", None),
+            ("deepseek-ai/DEEPSEEK-V4-Flash", None),
+            ("mlx-community/deepseek-v3.2-8bit", Some("{{ raise_exception('not this one') }}")),
+        ] {
+            let mut files = TokenizerFiles::read(&fixture("deepseek")).unwrap().for_model(id);
+            files.template = template.map(str::to_owned);
+            let tokenizer = Tokenizer::from_files(files, LocalTime::now()).unwrap();
+            assert_eq!(
+                tokenizer.render("a {content}").unwrap(),
+                "<｜begin▁of▁sentence｜><｜User｜>a {content}<｜Assistant｜><think>"
+            );
+            assert_eq!(tokenizer.overhead(), 4);
+            assert_eq!(tokenizer.identity("", "a ").template_source, "fixed: deepseek");
+        }
+        let v3 = Tokenizer::load_for(&fixture("deepseek"), "mlx-community/DeepSeek-V3-0324-4bit");
+        assert!(v3.unwrap_err().to_string().contains("deepseek has no chat template"));
+    }
+
+    #[test]
+    fn ranks_are_loaded_where_there_is_no_tokenizer_json_and_only_those_of_kimi() {
+        let kimi = load("kimi");
+        assert_eq!(kimi.render("hello").unwrap(), "<|turn|>user<|middle|>hello<|end|><|turn|>assistant<|middle|>");
+        let mut files = TokenizerFiles::read(&fixture("kimi")).unwrap();
+        files.configuration = Some(serde_json::json!({"tokenizer_class": "QWenTokenizer", "chat_template": ""}));
+        files.folder = "model".into();
+        assert_eq!(
+            Tokenizer::from_files(files, LocalTime::now()).unwrap_err().to_string(),
+            "model has no tokenizer.json but tiktoken.model, a tiktoken rank file of the class QWenTokenizer, which this \
+             build cannot read; convert it with: python -c \"from transformers import AutoTokenizer as T; d = 'model'; \
+             T.from_pretrained(d, trust_remote_code=True).save_pretrained(d)\""
+        );
+    }
+
     #[test]
     fn named_templates_without_a_default_are_listed() {
         let mut files = TokenizerFiles::built_in().unwrap();
@@ -317,7 +251,7 @@ mod tests {
             ("{\"version\": \"1.0\"}", "tiny/tokenizer.json is not a tokenizer that this build understands: "),
         ] {
             let mut files = TokenizerFiles::built_in().unwrap();
-            files.tokenizer = content.as_bytes().to_vec();
+            files.vocabulary.bytes = content.as_bytes().to_vec();
             let error = Tokenizer::from_files(files, LocalTime::now()).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{error}");
         }
@@ -331,5 +265,21 @@ mod tests {
         assert_eq!(identity.template_overhead_tokens, 9);
         assert_eq!(identity.sha256.len(), 64);
         assert_ne!(identity.sha256, identity.template_sha256);
+        assert_eq!(identity.revision, None);
+    }
+
+    #[test]
+    fn the_identity_of_a_cached_snapshot_names_the_model_and_the_commit() {
+        let commit = "0123456789abcdef0123456789abcdef01234567";
+        for (folder, name, revision) in [
+            (format!("/hub/models--org--Model/snapshots/{commit}"), "models--org--Model", Some(commit)),
+            ("/hub/models--org--Model/snapshots/main".to_owned(), "main", None),
+            (format!("/models/{commit}"), commit, None),
+        ] {
+            let mut files = TokenizerFiles::built_in().unwrap();
+            files.folder = folder.into();
+            let identity = Tokenizer::from_files(files, LocalTime::now()).unwrap().identity("", "a ");
+            assert_eq!((identity.name.as_str(), identity.revision.as_deref()), (name, revision));
+        }
     }
 }

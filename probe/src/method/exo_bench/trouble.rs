@@ -2,7 +2,7 @@
 
 use crate::capture::cluster::ClusterError;
 use crate::endpoint::exo::ShapeError;
-use crate::workload::{LocateError, SizingError, TokenizerError};
+use crate::workload::{LocateError, ObtainError, SizingError, TokenizerError};
 
 /// What ends a bench, or one placement of it, in a sentence.
 #[derive(Debug, thiserror::Error)]
@@ -86,9 +86,15 @@ pub enum BenchError {
     /// No tokenizer.
     #[error(transparent)]
     Locate(#[from] LocateError),
+    /// No tokenizer, and none could be fetched.
+    #[error(transparent)]
+    Obtain(#[from] ObtainError),
     /// A tokenizer that cannot be used.
     #[error(transparent)]
     Tokenizer(#[from] TokenizerError),
+    /// Making the prompts stopped over a defect of ours.
+    #[error("the prompts could not be made: {0}; this is a defect of exoscope, please report it")]
+    Defect(String),
     /// A prompt that cannot be made.
     #[error(transparent)]
     Sizing(#[from] SizingError),

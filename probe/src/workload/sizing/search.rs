@@ -1,8 +1,15 @@
 //! The search for a number of atoms, on any function from atoms to tokens.
 //!
 //! exo's bench halves an interval: 13 to 24 counts a prompt, many of them of more text than is needed. The guided search
-//! interpolates, mostly two counts, and ends only at two neighbours of which one is counted below the target and one is
-//! not: for a function that never falls that is the very number that halving gives.
+//! interpolates, and ends where nothing is left to look for:
+//!
+//! * at a count of exactly the target on the line through the counts of a few short texts, when each atom of those cost the
+//!   same. As long as each atom costs something no other number of atoms has that count, so this is the one that halving
+//!   ends at, for one count of a long text;
+//! * else at two neighbours of which one is counted below the target and one is not: for a function that never falls that
+//!   is the very number that halving gives, mostly after two counts.
+//!
+//! Either way the tokens are those of a full count, never reckoned.
 
 /// A number of atoms and the tokens that were counted for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,10 +30,10 @@ const GUIDED_STEPS: u32 = 6;
 pub(super) struct Counts([Reached; 4]);
 
 impl Counts {
-    /// Takes them.
-    pub(super) fn take<E>(mut count: impl FnMut(u64) -> Result<u64, E>) -> Result<Self, E> {
+    /// Takes them; the tokens of no atoms are known.
+    pub(super) fn take<E>(empty: u64, mut count: impl FnMut(u64) -> Result<u64, E>) -> Result<Self, E> {
         let mut at = |atoms| count(atoms).map(|tokens| Reached { atoms, tokens });
-        Ok(Self([at(0)?, at(1)?, at(SAMPLE)?, at(FAR)?]))
+        Ok(Self([Reached { atoms: 0, tokens: empty }, at(1)?, at(SAMPLE)?, at(FAR)?]))
     }
 
     /// The count of the most atoms.
@@ -51,6 +58,20 @@ impl Counts {
     fn atoms_for(&self, tokens: u64) -> Option<u64> {
         let [_, _, near, far] = self.0;
         proportion(tokens, FAR - SAMPLE, far.tokens.saturating_sub(near.tokens))
+    }
+}
+
+impl Counts {
+    /// Whether a count lies on the line through those from the first atom on: one that rises by the same whole number of
+    /// tokens with each atom. What the first atom costs apart (the space at the end, mostly) does not matter to it.
+    fn are_in_line_with(&self, counted: Reached) -> bool {
+        let [_, first, near, far] = self.0;
+        let cost = far.tokens.saturating_sub(near.tokens) / (FAR - SAMPLE);
+        let on_line = |count: Reached| {
+            let ahead = count.atoms.checked_sub(first.atoms).and_then(|ahead| ahead.checked_mul(cost));
+            ahead.is_some() && ahead == count.tokens.checked_sub(first.tokens)
+        };
+        cost > 0 && [near, far, counted].into_iter().all(on_line)
     }
 }
 
@@ -84,6 +105,9 @@ pub(super) fn guided<E>(
             },
         };
         let counted = Reached { atoms, tokens: count(atoms)? };
+        if counted.tokens == target && anchors.are_in_line_with(counted) {
+            return Ok(Some(counted));
+        }
         if counted.tokens >= target {
             enough = Some(counted);
         } else {
@@ -150,7 +174,7 @@ mod tests {
     /// Both searches on the same function: what they found, and how many counts the guided one took after the anchors.
     fn both(target: u64, most: u64, tokens: impl Fn(u64) -> u64) -> (Option<Reached>, Reached, u32) {
         let count = |atoms| Ok::<_, Infallible>(tokens(atoms));
-        let Ok(anchors) = Counts::take(count);
+        let Ok(anchors) = Counts::take(tokens(0), count);
         let mut taken = 0;
         let Ok(found) = guided(target, &anchors, most, |atoms| {
             taken += 1;
@@ -161,14 +185,21 @@ mod tests {
     }
 
     #[test]
-    fn an_atom_of_one_token_takes_two_counts_whatever_the_length() {
+    fn an_atom_of_one_token_takes_one_count_whatever_the_length() {
         for target in [1_000, 32_768, 1_048_576] {
             // The template's 8 tokens, one for each atom and one for the last space.
             let (found, halved, taken) = both(target, 1 << 24, |atoms| if atoms == 0 { 8 } else { 9 + atoms });
             assert_eq!(found, Some(Reached { atoms: target - 9, tokens: target }));
             assert_eq!(found, Some(halved));
-            assert_eq!(taken, 2);
+            assert_eq!(taken, 1);
         }
+    }
+
+    #[test]
+    fn an_atom_that_costs_now_one_token_and_now_two_is_also_counted_beside_the_answer() {
+        let (found, halved, taken) = both(32_768, 1 << 24, |atoms| 8 + atoms * 3 / 2);
+        assert_eq!(found, Some(halved));
+        assert_eq!(taken, 2);
     }
 
     #[test]
@@ -182,7 +213,7 @@ mod tests {
 
     #[test]
     fn an_atom_that_vanishes_after_the_first_divides_by_nothing() {
-        let Ok(anchors) = Counts::take(|_| Ok::<_, Infallible>(8));
+        let Ok(anchors) = Counts::take(8, |_| Ok::<_, Infallible>(8));
         assert_eq!(anchors.estimate(u64::MAX), 1_300);
     }
 
@@ -208,14 +239,19 @@ mod tests {
             let (found, halved, taken) = both(target, 1 << 20, tokens);
             prop_assert!(taken < 64);
             match found {
-                Some(found) => prop_assert_eq!(found, halved),
+                Some(found) => {
+                    prop_assert_eq!(found.tokens, halved.tokens);
+                    // Where an atom may cost nothing, several numbers of atoms have the same exact count.
+                    let each_costs = steps.iter().all(|(_, slope)| *slope > 0);
+                    prop_assert!(found == halved || found.tokens == target && !each_costs && found.atoms > halved.atoms);
+                }
                 None => prop_assert!(halved.tokens < target),
             }
         }
 
-        /// Where a count can fall again, the neighbours still are what they are said to be.
+        /// Where a count can fall again, the answer still is exact, or its neighbours are what they are said to be.
         #[test]
-        fn on_a_function_that_falls_the_answer_still_has_a_neighbour_below(
+        fn on_a_function_that_falls_the_answer_is_exact_or_has_a_neighbour_below(
             wobble in prop::collection::vec(0_u64..6, 7),
             target in 10_u64..5_000,
         ) {
@@ -224,7 +260,7 @@ mod tests {
             let found = found.unwrap();
             prop_assert_eq!(found.tokens, tokens(found.atoms));
             prop_assert!(found.tokens >= target);
-            prop_assert!(found.atoms == 0 || tokens(found.atoms - 1) < target);
+            prop_assert!(found.tokens == target || found.atoms == 0 || tokens(found.atoms - 1) < target);
         }
     }
 }
