@@ -116,7 +116,7 @@ fn a_rate_that_the_prefix_cache_copied_is_not_comparable() {
 fn windows_too_short_for_the_power_samples_give_no_verdict_on_energy() {
     let short = fixture("exoscope_short_windows.json");
     let found = compare(&short, &short);
-    for row in rows(&found, Metric::EnergyClient) {
+    for row in rows(&found, Metric::Energy) {
         assert_eq!(row.verdict, Some(Verdict::NotComparable));
         assert!(row.warnings.iter().any(|warning| warning.contains("too short")), "{row:?}");
     }

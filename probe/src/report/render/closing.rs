@@ -14,7 +14,7 @@ const SHOWN: [Metric; 6] = [
     Metric::Ttft,
     Metric::Elapsed,
     Metric::AggregateTokensOverWall,
-    Metric::EnergyClient,
+    Metric::Energy,
 ];
 
 /// The blocks of the closing table.

@@ -179,6 +179,6 @@ mod tests {
     fn metrics_are_those_with_values_in_the_order_of_the_catalogue() {
         let file = report("a.json", &[50.0], 8);
         assert_eq!(metrics(&[&file])[..3], [Metric::PrefillTps, Metric::GenerationTps, Metric::Elapsed]);
-        assert!(!metrics(&[&file]).contains(&Metric::EnergyClient));
+        assert!(!metrics(&[&file]).contains(&Metric::Energy));
     }
 }
