@@ -153,6 +153,12 @@ impl Metric {
         )
     }
 
+    /// Whether it is our reading of the nodes' power, which may be absent, uncertain or accumulated.
+    #[must_use]
+    pub const fn is_of_power_readings(self) -> bool {
+        self.is_energy() && !self.is_of_server_energy() && !matches!(self, Self::EnergyExoClient)
+    }
+
     /// Whether it is one value of requests that were started together, and has none at concurrency 1.
     #[must_use]
     pub const fn is_of_batch(self) -> bool {

@@ -51,13 +51,15 @@ pub(super) fn energies(file: &ResultFile, power: &PowerRecord<'_>, cell: &Cell) 
     }
     for batch in &cell.batches {
         let (nodes, served) = served(file, batch);
-        let reading = match (phases(file, cell.key.concurrency, batch), nodes.is_empty()) {
+        let mut reading = match (phases(file, cell.key.concurrency, batch), nodes.is_empty()) {
             (Some(phases), false) => read(power, nodes, served, phases),
             (phases, _) => {
                 let window = phases.map_or(Window { from_s: 0.0, to_s: 0.0 }, |phases| phases.window);
                 Reading::none(window, Validity::UnknownNodes)
             }
         };
+        // People know their machines by name; ids change at each start of exo.
+        reading.culprit = reading.culprit.map(|node| super::facts::node_name(file, &node).unwrap_or(node));
         let window = reading.phases.window;
         found.exo_client.push(exo_client(power, nodes, served, window));
         let account = reading.energy.filter(|_| reading.is_valid()).map(|energy| Account {
@@ -190,6 +192,11 @@ impl Energies {
         self.accounts.iter().any(Option::is_some)
     }
 
+    /// Whether the one energy is that of several windows.
+    pub(super) const fn are_accumulated(&self) -> bool {
+        self.accumulated > 0
+    }
+
     /// The codes of all batches, each once, the gravest first.
     pub(super) fn codes(&self) -> Vec<Validity> {
         let codes: std::collections::BTreeSet<Validity> =
@@ -218,7 +225,8 @@ impl Energies {
                 }),
             );
         }
-        let gap = self.readings.iter().map(|reading| reading.longest_gap_s).fold(0.0, f64::max);
+        let shown = self.readings.iter().zip(&self.accounts).filter(|(_, account)| account.is_some());
+        let gap = shown.map(|(reading, _)| reading.longest_gap_s).fold(0.0, f64::max);
         if gap > energy::GAP_S {
             warnings.push(format!("power readings are up to {} s apart", units::fixed(gap, 1)));
         }

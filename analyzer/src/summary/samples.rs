@@ -173,6 +173,8 @@ fn warnings(metric: Metric, cell: &Cell, groups: &[Group], energies: &Energies) 
     let mut warnings = Vec::new();
     let key = &cell.key;
     match groups.iter().map(|group| group.values.len()).sum::<usize>() {
+        // An energy of several windows says itself what it is.
+        1 if energies.are_accumulated() && metric.is_of_power_readings() => {}
         1 => warnings.push("single shot: one value has no deviation".to_owned()),
         2 if groups.len() == 2 => warnings.push("two values: their deviation says little".to_owned()),
         _ => {}
@@ -221,7 +223,7 @@ fn warnings(metric: Metric, cell: &Cell, groups: &[Group], energies: &Energies) 
             ));
         }
     }
-    if metric.is_energy() && !by_server && metric != Metric::EnergyExoClient {
+    if metric.is_of_power_readings() {
         warnings.extend(energies.warnings(metric));
     }
     warnings

@@ -1,7 +1,7 @@
 //! One file: a table per cell, and the words of the library's list.
 
 use analyzer::metric::Metric;
-use analyzer::summary::{CellReport, FileReport, MetricSummary};
+use analyzer::summary::{AbsentMetric, CellReport, FileReport, MetricSummary};
 use analyzer::units::{ABSENT, Scale, count, fixed};
 
 use super::cell::names;
@@ -77,9 +77,11 @@ fn cell_table(index: usize, name: &str, cell: &CellReport) -> Table {
         format!("{} failed", cell.failed),
     ];
     let mut notes = Vec::new();
-    let rows = cell.metrics.iter().map(|summary| metric_row(index, summary, &mut notes)).collect();
+    let mut rows: Vec<Row> = cell.metrics.iter().map(|summary| metric_row(index, summary, &mut notes)).collect();
+    rows.extend(cell.absent.iter().map(|absent| absent_row(absent, &mut notes)));
+    let said = cell.notices.iter().map(|notice| format!("; {notice}")).collect::<String>();
     Table {
-        caption: format!("{name} — {}", counts.join(", ")),
+        caption: format!("{name} — {}{said}", counts.join(", ")),
         columns: vec![
             Column::words("metric"),
             Column::words("unit"),
@@ -121,6 +123,28 @@ fn metric_row(index: usize, summary: &MetricSummary, notes: &mut Vec<String>) ->
             number("min", Some(summary.min)),
             number("max", Some(summary.max)),
             Cell::marks(notes, summary.warnings.clone()),
+        ],
+        ..Row::default()
+    }
+}
+
+/// A metric that is too weak to be shown: a dash, and the reason below.
+fn absent_row(absent: &AbsentMetric, notes: &mut Vec<String>) -> Row {
+    let definition = absent.metric.definition();
+    let dash = || Cell::words(ABSENT);
+    Row {
+        cells: vec![
+            Cell { more: Some(definition.formula.to_owned()), ..Cell::words(definition.name) },
+            Cell::words(definition.unit),
+            Cell::words("0"),
+            dash(),
+            dash(),
+            dash(),
+            dash(),
+            dash(),
+            dash(),
+            dash(),
+            Cell::marks(notes, vec![absent.why.clone()]),
         ],
         ..Row::default()
     }

@@ -10,7 +10,16 @@ use super::RenderError;
 const KEY: [&str; 9] =
     ["model_id", "sharding", "instance_meta", "nodes", "pp_tokens", "tg", "concurrency", "cache", "streamed"];
 
-/// Summaries as CSV. A cell in which nothing succeeded has one line without a metric.
+/// Fields of a metric, from its name to its warnings.
+const METRIC_FIELDS: usize = 14;
+
+/// Numbers of one field, in the order of measurement.
+fn several<T: ToString>(numbers: &[T]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(";")
+}
+
+/// Summaries as CSV, values and their sessions as lists in one field each. A metric that is too weak to be shown has a line
+/// that says why. A cell in which nothing succeeded has one line without a metric.
 pub(super) fn reports(reports: &Report) -> Result<String, RenderError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let rest = [
@@ -28,6 +37,9 @@ pub(super) fn reports(reports: &Report) -> Result<String, RenderError> {
         "stability",
         "min",
         "max",
+        "values",
+        "value_sessions",
+        "uncertainty_percent",
         "warnings",
     ];
     writer.write_record(["file", "format", "simulated"].into_iter().chain(KEY).chain(rest))?;
@@ -37,8 +49,17 @@ pub(super) fn reports(reports: &Report) -> Result<String, RenderError> {
             front.extend(key(&cell.key)?);
             front.extend([cell.requests, cell.batches, cell.failed, cell.sessions].map(|count| count.to_string()));
             if cell.metrics.is_empty() {
-                let blank = std::iter::repeat_n(String::new(), 11);
-                writer.write_record(front.iter().cloned().chain(blank))?;
+                let mut row = front.clone();
+                row.resize(front.len() + METRIC_FIELDS - 1, String::new());
+                row.push(cell.notices.join("; "));
+                writer.write_record(&row)?;
+            }
+            for absent in &cell.absent {
+                let mut row = front.clone();
+                row.extend([word(&absent.metric)?, absent.metric.definition().unit.to_owned(), "0".to_owned()]);
+                row.resize(front.len() + METRIC_FIELDS - 1, String::new());
+                row.push(absent.why.clone());
+                writer.write_record(&row)?;
             }
             for summary in &cell.metrics {
                 let mut row = front.clone();
@@ -53,6 +74,9 @@ pub(super) fn reports(reports: &Report) -> Result<String, RenderError> {
                     word(&summary.stability)?,
                     summary.min.to_string(),
                     summary.max.to_string(),
+                    several(&summary.values),
+                    several(&summary.sessions),
+                    number(summary.uncertainty_percent),
                     summary.warnings.join("; "),
                 ]);
                 writer.write_record(&row)?;
