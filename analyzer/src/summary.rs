@@ -126,11 +126,29 @@ pub struct CellReport {
     /// Metrics that were measured and are too weak to be shown, each with the reason.
     #[serde(default)]
     pub absent: Vec<AbsentMetric>,
+    /// The energy node by node, in the placement's order; empty where it is not known.
+    #[serde(default)]
+    pub nodes: Vec<NodeEnergy>,
     /// What a reader should know of the cell as a whole, a sentence each.
     #[serde(default)]
     pub notices: Vec<String>,
     /// The figures that exo's own console prints for this group.
     pub exo_console: ExoConsole,
+}
+
+/// The share of one node in a cell's energy: means over its batches.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeEnergy {
+    /// The node.
+    pub node_id: NodeId,
+    /// The node's friendly name, else its id.
+    pub label: String,
+    /// Energy of a batch, J, by the definition of [`Metric::Energy`].
+    pub joules: f64,
+    /// Its prefill, J; null where the phases overlap or one was not seen in every batch.
+    pub prefill_joules: Option<f64>,
+    /// Its decoding, J; null as for the prefill.
+    pub decode_joules: Option<f64>,
 }
 
 /// A metric that was measured and is not shown.

@@ -139,7 +139,13 @@ fn long_windows_tell_gross_net_phases_and_joules_per_token() {
     assert!(of(Metric::EnergyExoClient) < of(Metric::Energy), "exo's drops the edges");
     assert!(metric(cell, Metric::Energy).unwrap().uncertainty_percent.unwrap() < 3.0);
     assert_eq!(metric(cell, Metric::Energy).unwrap().sessions, [0, 0, 0]);
+    let [a, b] = cell.nodes.as_slice() else { panic!("{:?}", cell.nodes) };
+    assert_eq!((a.label.as_str(), b.label.as_str()), ("lab-studio-1", "lab-studio-2"));
+    assert!((b.joules / a.joules - 0.86).abs() < 0.01 && (a.prefill_joules.unwrap() / 152.0 - prefill_s).abs() < 0.05);
+    let mean = metric(cell, Metric::Energy).unwrap().mean;
+    assert!((a.joules + b.joules - mean).abs() < 1e-9 * mean, "the nodes add up");
     let together = &report.cells[1];
+    assert_eq!((together.nodes.len(), together.nodes[0].prefill_joules), (2, None));
     assert_eq!(together.key.concurrency, 4);
     assert!(metric(together, Metric::EnergyPrefill).is_none(), "phases overlap");
     assert!(metric(together, Metric::JoulesPerGeneratedToken).is_none());

@@ -119,6 +119,7 @@ fn nothing_but_failures(key: CellKey) -> CellReport {
         sessions: 0,
         metrics: Vec::new(),
         absent: Vec::new(),
+        nodes: Vec::new(),
         notices: Vec::new(),
         exo_console,
     }
@@ -135,6 +136,7 @@ fn report(measured: &MeasuredCell) -> CellReport {
         sessions: sessions.len() as u64,
         metrics: measured.samples.iter().filter_map(summary).collect(),
         absent: measured.absent.clone(),
+        nodes: measured.nodes.clone(),
         notices: Vec::new(),
         exo_console: console::figures(&cell.console, cell.key.concurrency),
     }

@@ -1,6 +1,6 @@
 //! The energies of a cell: what the power readings say of each of its batches, and a sentence where they say too little.
 
-use super::CellKey;
+use super::{CellKey, NodeEnergy};
 use crate::energy::{self, Joules, Phases, PowerRecord, Reading, SAMPLES_NEEDED, Served, Split, Validity, Window};
 use crate::frame::{self, Batch, Cell};
 use crate::metric::Metric;
@@ -180,6 +180,37 @@ impl Energies {
             Metric::JoulesPerGeneratedTokenBatch if key.concurrency > 1 => per(gross, account.generated_tokens),
             _ => None,
         }
+    }
+
+    /// Mean energy of each node over the batches whose energy is shown; none where only windows together tell one.
+    pub(super) fn nodes(&self, file: &ResultFile) -> Vec<NodeEnergy> {
+        let shown: Vec<&Reading> = self.readings.iter().filter(|reading| reading.is_valid()).collect();
+        let of = |name: &str, pick: &dyn Fn(&energy::NodeReading) -> Option<f64>| {
+            let values: Vec<Option<f64>> = shown
+                .iter()
+                .map(|reading| reading.nodes.iter().find(|node| node.node == name).and_then(pick))
+                .collect();
+            mean(&values)
+        };
+        let phase = |place: usize| {
+            move |node: &energy::NodeReading| {
+                // A single part is the whole window and no phase.
+                node.parts.get(place).filter(|_| node.parts.len() > 1).and_then(|part| part.joules)
+            }
+        };
+        let names = shown.first().map_or(&[][..], |reading| &reading.nodes);
+        names
+            .iter()
+            .filter_map(|node| {
+                Some(NodeEnergy {
+                    label: super::facts::node_name(file, &node.node).unwrap_or_else(|| node.node.clone()),
+                    joules: of(&node.node, &|node| Some(node.joules))?,
+                    prefill_joules: of(&node.node, &phase(0)),
+                    decode_joules: of(&node.node, &phase(1)),
+                    node_id: node.node.clone(),
+                })
+            })
+            .collect()
     }
 
     /// Largest uncertainty of the cell's energies, percent; None where there is none.

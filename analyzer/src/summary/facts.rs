@@ -206,30 +206,40 @@ fn starts(file: &ResultFile, provenance: &Provenance) -> String {
     provenance.starts.iter().enumerate().map(words).collect::<Vec<_>>().join("; ")
 }
 
+/// The placement that an instance was, by exo's labels.
+fn placement_words(file: &ResultFile, instance_id: &str) -> Option<String> {
+    let run = file.runs.iter().find(|run| run.instance_id.as_deref() == Some(instance_id))?;
+    let (sharding, meta) = (run.placement_sharding.as_deref()?, run.placement_instance_meta.as_deref()?);
+    Some(format!("{sharding} / {meta} / {}", units::count(u64::from(run.placement_nodes?), "node")))
+}
+
 /// What is wrong with the readings of each node and placement, a sentence each.
 ///
 /// Judged here and not by the file's own `health`, so that files of before it was written are judged too.
 pub(super) fn channel_notices(file: &ResultFile) -> Vec<String> {
     let mut notices = Vec::new();
+    let first = file.metric_series.first();
+    let sessions = file.metric_series.iter().any(|other| first.is_some_and(|first| first.session != other.session));
+    let placements =
+        distinct(file.metric_series.iter().map(|series| placement_words(file, series.instance_id.as_deref()?)));
+    let instances = placements.contains("; ");
     for series in &file.metric_series {
         let name = node_name(file, &series.node_id).unwrap_or_else(|| series.node_id.clone());
-        let session = if file.metric_series.iter().any(|other| other.session != series.session) {
-            format!(" in session {}", series.session)
-        } else {
-            String::new()
-        };
+        let session = if sessions { format!(" in session {}", series.session) } else { String::new() };
+        let placement = series.instance_id.as_deref().filter(|_| instances).and_then(|id| placement_words(file, id));
+        let place = placement.map_or_else(|| session.clone(), |words| format!(" on {words}{session}"));
         let health = energy::health(series);
         let polls = units::count(health.polls, "poll");
         if health.polls > 0 && health.missing == health.polls {
-            notices.push(format!("power of node {name}{session} is missing in all of {polls}"));
+            notices.push(format!("power of node {name}{place} is missing in all of {polls}"));
         } else if health.missing > 0 {
-            notices.push(format!("power of node {name}{session} is missing in {} of {polls}", health.missing));
+            notices.push(format!("power of node {name}{place} is missing in {} of {polls}", health.missing));
         }
         if health.frozen_s > energy::STALLED_S {
-            notices.push(format!("power of node {name}{session} froze for {} s", units::fixed(health.frozen_s, 0)));
+            notices.push(format!("power of node {name}{place} froze for {} s", units::fixed(health.frozen_s, 0)));
         }
         if health.zero > 0 {
-            notices.push(format!("power of node {name}{session} was 0 W in {} of {polls}", health.zero));
+            notices.push(format!("power of node {name}{place} was 0 W in {} of {polls}", health.zero));
         }
     }
     notices

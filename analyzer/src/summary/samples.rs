@@ -1,7 +1,7 @@
 //! The values of each metric, cell by cell, and what makes them weaker than they look.
 
 use super::energies::{self, Energies};
-use super::{AbsentMetric, CacheState, CellKey};
+use super::{AbsentMetric, CacheState, CellKey, NodeEnergy};
 use crate::energy::{PowerRecord, SAMPLES_NEEDED};
 use crate::frame::{self, Batch, Cell, FrameError};
 use crate::import::Loaded;
@@ -22,6 +22,8 @@ pub(crate) struct MeasuredCell {
     pub(crate) samples: Vec<Sample>,
     /// Metrics that were measured and are not shown.
     pub(crate) absent: Vec<AbsentMetric>,
+    /// The energy node by node.
+    pub(crate) nodes: Vec<NodeEnergy>,
     /// Power readings behind the server's own account, of the request and node with the fewest.
     pub(crate) server_power_samples: Option<usize>,
 }
@@ -98,7 +100,7 @@ fn measure_cell(file: &ResultFile, power: &PowerRecord<'_>, cell: Cell) -> Measu
     }
     let absent = absent_energy(&energies);
     let server_power_samples = server_power_samples(&cell);
-    MeasuredCell { cell, samples, absent, server_power_samples }
+    MeasuredCell { nodes: energies.nodes(file), cell, samples, absent, server_power_samples }
 }
 
 /// The energy that was read and is not shown.
@@ -192,7 +194,7 @@ fn warnings(metric: Metric, cell: &Cell, groups: &[Group], energies: &Energies) 
         _ => {}
     }
     let short = cell.batches.iter().filter(|batch| batch.rows.len() < key.concurrency as usize).count();
-    if metric.is_of_batch() && short > 0 {
+    if (metric.is_of_batch() || metric.is_of_power_readings()) && short > 0 {
         warnings.push(format!(
             "{short} of {} batches have fewer valid requests than the {} asked for",
             cell.batches.len(),

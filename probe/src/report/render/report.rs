@@ -34,6 +34,9 @@ fn file(report: &FileReport) -> Vec<Block> {
             blocks.push(Block::Line(format!("{} ({})", definition.formula, definition.source)));
             blocks.push(Block::Grid(grid));
         }
+        if metric == Metric::Energy {
+            blocks.extend(node_blocks(&report.cells, tag));
+        }
     }
     let console = console(&report.cells);
     if !console.is_empty() {
@@ -166,6 +169,36 @@ fn metric_grid(metric: Metric, cells: &[CellReport]) -> Option<Grid> {
     }
     grid.notes = notes;
     Some(grid.without_empty(&REMOVABLE.into_iter().chain(["note"]).collect::<Vec<_>>()))
+}
+
+/// The energy node by node; nothing where one node is all there is.
+fn node_blocks(cells: &[CellReport], tag: &str) -> Vec<Block> {
+    let nodes = || cells.iter().flat_map(|cell| &cell.nodes);
+    if cells.iter().all(|cell| cell.nodes.len() < 2) {
+        return Vec::new();
+    }
+    let all = nodes().flat_map(|node| [Some(node.joules), node.prefill_joules, node.decode_joules]).flatten();
+    let scale = Scale::of(Metric::Energy.definition().unit, all);
+    let unit = scale.label();
+    let heads = [format!(">energy {unit}"), format!(">prefill {unit}"), format!(">decode {unit}")];
+    let mut grid = Grid::new(PLACE.into_iter().chain(["node"]).chain(heads.iter().map(String::as_str)));
+    let several = several(cells);
+    for cell in cells {
+        let mut place = place(&cell.key, several);
+        for node in &cell.nodes {
+            let mut row = place.clone();
+            row.push(node.label.clone());
+            row.extend([Some(node.joules), node.prefill_joules, node.decode_joules].map(|joules| scale.text(joules)));
+            grid.rows.push(row);
+            // The cell is named on its first line; the rest belong to it.
+            place.fill(String::new());
+        }
+    }
+    vec![
+        Block::Heading(2, format!("energy by node{tag}")),
+        Block::Line("means over the batches whose energy is shown".to_owned()),
+        Block::Grid(grid.without_empty(&REMOVABLE)),
+    ]
 }
 
 fn console(cells: &[CellReport]) -> Vec<String> {
