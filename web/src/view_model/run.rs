@@ -202,4 +202,24 @@ mod tests {
         assert_eq!(table.columns.len(), row.cells.len());
         assert!(about(&report).contains("2 requests"), "{}", about(&report));
     }
+
+    #[test]
+    fn a_metric_that_is_too_weak_is_a_dash_with_its_reason_and_the_cell_says_what_failed() {
+        let mut report = report();
+        report.cells[0].absent.push(AbsentMetric {
+            metric: Metric::Energy,
+            codes: Vec::new(),
+            why: "window too short".to_owned(),
+        });
+        report.cells[0].notices = vec!["1 of 3 requests failed; the numbers stand on the rest".to_owned()];
+        let table = cell_tables(&report).remove(0);
+        let row = table.rows.last().unwrap();
+        assert_eq!((row.cells.len(), row.cells[3].text.as_str()), (table.columns.len(), ABSENT));
+        assert!(table.notes.contains(&"window too short".to_owned()), "{:?}", table.notes);
+        assert!(
+            table.caption.ends_with("; 1 of 3 requests failed; the numbers stand on the rest"),
+            "{}",
+            table.caption
+        );
+    }
 }

@@ -178,3 +178,44 @@ fn text(writer: csv::Writer<Vec<u8>>) -> Result<String, RenderError> {
     let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_has_every_field_and_values_stand_beside_their_sessions() {
+        let row = |instance: &str, repeat: u32, rate: f64| {
+            serde_json::json!({"elapsed_s": 1.0, "output_text_preview": "", "power_usage": null, "model_id": "lab/m",
+                "stats": {"prompt_tps": rate, "generation_tps": 50.0, "prompt_tokens": 64, "generation_tokens": 8},
+                "instance_id": instance, "pp_tokens": 64, "tg": 8, "repeat_index": repeat})
+        };
+        let file = serde_json::json!({ "runs": [row("i", 0, 400.0), row("i", 1, 410.5), row("j", 0, 405.0)] });
+        let loaded = analyzer::import::load("f.json", file.to_string().as_bytes()).unwrap();
+        let mut report = analyzer::summary::reports(&[loaded]).unwrap();
+        report.files[0].cells[0].absent.push(analyzer::summary::AbsentMetric {
+            metric: analyzer::metric::Metric::Energy,
+            codes: Vec::new(),
+            why: "window too short".to_owned(),
+        });
+        let mut nothing = report.files[0].cells[0].clone();
+        nothing.metrics.clear();
+        nothing.absent.clear();
+        nothing.notices = vec!["2 of 2 requests failed; there is no number".to_owned()];
+        report.files[0].cells.push(nothing);
+        let text = reports(&report).unwrap();
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let head = reader.headers().unwrap().clone();
+        // The reader refuses lines whose number of fields is not the head's.
+        let lines: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
+        let field = |line: &csv::StringRecord, name: &str| {
+            line[head.iter().position(|found| found == name).unwrap()].to_owned()
+        };
+        let of = |metric: &str| lines.iter().find(|line| field(line, "metric") == metric).unwrap();
+        assert_eq!(field(of("prefill_tps"), "values"), "400;410.5;405");
+        assert_eq!(field(of("prefill_tps"), "value_sessions"), "0;0;1");
+        assert_eq!((field(of("energy"), "n"), field(of("energy"), "median")), ("0".to_owned(), String::new()));
+        assert_eq!(field(of("energy"), "warnings"), "window too short");
+        assert_eq!(field(lines.last().unwrap(), "warnings"), "2 of 2 requests failed; there is no number");
+    }
+}
