@@ -161,10 +161,7 @@ impl Default for Options {
 impl Options {
     /// The smallest change of a metric that matters, percent.
     const fn delta(&self, metric: Metric) -> f64 {
-        match metric {
-            Metric::EnergyClient | Metric::PowerClient | Metric::EnergyServer => self.delta_energy_percent,
-            _ => self.delta_percent,
-        }
+        if metric.is_energy() { self.delta_energy_percent } else { self.delta_percent }
     }
 }
 

@@ -11,10 +11,12 @@ mod lay_out;
 mod pairing;
 
 pub(crate) use columns::{
-    DONE, ELAPSED, GENERATION_TOKENS, GENERATION_TPS, PEAK, PROMPT_TOKENS, PROMPT_TPS, SENT, SERVER_ENERGY,
-    SERVER_SAMPLES, TTFT,
+    CONNECT, DONE, ELAPSED, GAPS, GENERATION_TOKENS, GENERATION_TPS, ITL, ITL_P99, OVERHEAD, PEAK, PROMPT_TOKENS,
+    PROMPT_TPS, SENT, SERVER_DECODE_ENERGY, SERVER_ENERGY, SERVER_PREFILL_ENERGY, SERVER_SAMPLES, TPOT, TTFT, TTFT_GAP,
 };
 pub(crate) use pairing::pair;
+
+use std::collections::BTreeMap;
 
 use polars::prelude::*;
 
@@ -80,12 +82,14 @@ pub(crate) fn cells(loaded: &Loaded) -> Result<Vec<Cell>, FrameError> {
     let consoles = group(&GROUP_KEY)?;
     let consoles: Vec<Vec<u32>> =
         (0..consoles.height()).map(|row| indices(&consoles, BATCH, row)).collect::<Result<_, _>>()?;
+    let console_of: BTreeMap<u32, &Vec<u32>> =
+        consoles.iter().flat_map(|console| console.iter().map(move |batch| (*batch, console))).collect();
     let cells = group(&CELL_KEY)?;
     let pick = |places: &[u32]| places.iter().filter_map(|place| all.get(*place as usize).cloned()).collect();
     (0..cells.height())
         .map(|row| {
             let places = indices(&cells, BATCH, row)?;
-            let console = consoles.iter().find(|console| places.first().is_some_and(|first| console.contains(first)));
+            let console = places.first().and_then(|first| console_of.get(first));
             Ok(Cell {
                 key: key(&cells, row)?,
                 batches: pick(&places),

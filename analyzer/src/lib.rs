@@ -6,7 +6,8 @@
 //! 2. [`record`] is the result file: observations, in exo's own keys plus ours. `upgrade` lifts older versions.
 //! 3. [`frame`] lays records out as polars columns and groups them into cells.
 //! 4. [`statistics`] reckons on plain slices; it knows no file and no frame.
-//! 5. [`throughput`], [`energy`] and [`stability`] hold the field's definitions, one place each; [`metric`] names them.
+//! 5. [`throughput`], [`latency`], [`energy`] and [`stability`] hold the field's definitions, one place each; [`metric`] names
+//!    them.
 //! 6. [`summary`] puts it together: one file in, a [`summary::FileReport`] out.
 //! 7. [`comparison`] sets two files side by side: a verdict per cell and metric, and what else differed.
 //!
@@ -16,6 +17,7 @@ pub mod comparison;
 pub mod energy;
 pub mod frame;
 pub mod import;
+pub mod latency;
 pub mod metric;
 pub mod record;
 pub mod stability;

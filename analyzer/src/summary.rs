@@ -4,13 +4,17 @@
 //!
 //! * `samples` the values of each metric, cell by cell, with what weakens them.
 //! * `cells` samples → a [`CellReport`] each, and the requests that failed.
+//! * `energies` what the power readings say of a cell, and a sentence where they say too little.
 //! * `console` the figures that exo's own console prints, digit for digit.
+//! * `notices` how much of what was asked for a cell's numbers stand on.
 //! * `facts` what was measured and how, in reading order.
 //! * `timeline` power over time and the windows of the requests.
 
 mod cells;
 mod console;
+mod energies;
 mod facts;
+mod notices;
 mod samples;
 mod timeline;
 
@@ -20,6 +24,7 @@ pub(crate) use samples::{MeasuredCell, Sample, measure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::energy::Validity;
 use crate::frame::FrameError;
 use crate::import::Loaded;
 use crate::metric::{Better, Metric};
@@ -118,8 +123,43 @@ pub struct CellReport {
     pub sessions: u64,
     /// One entry per metric with at least one value, in the catalogue's order.
     pub metrics: Vec<MetricSummary>,
+    /// Metrics that were measured and are too weak to be shown, each with the reason.
+    #[serde(default)]
+    pub absent: Vec<AbsentMetric>,
+    /// The energy node by node, in the placement's order; empty where it is not known.
+    #[serde(default)]
+    pub nodes: Vec<NodeEnergy>,
+    /// What a reader should know of the cell as a whole, a sentence each.
+    #[serde(default)]
+    pub notices: Vec<String>,
     /// The figures that exo's own console prints for this group.
     pub exo_console: ExoConsole,
+}
+
+/// The share of one node in a cell's energy: means over its batches.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeEnergy {
+    /// The node.
+    pub node_id: NodeId,
+    /// The node's friendly name, else its id.
+    pub label: String,
+    /// Energy of a batch, J, by the definition of [`Metric::Energy`].
+    pub joules: f64,
+    /// Its prefill, J; null where the phases overlap or one was not seen in every batch.
+    pub prefill_joules: Option<f64>,
+    /// Its decoding, J; null as for the prefill.
+    pub decode_joules: Option<f64>,
+}
+
+/// A metric that was measured and is not shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AbsentMetric {
+    /// Which.
+    pub metric: Metric,
+    /// What was found wrong, the gravest first.
+    pub codes: Vec<Validity>,
+    /// The reason in a sentence, with what would help.
+    pub why: String,
 }
 
 /// One metric of one cell.
@@ -149,6 +189,13 @@ pub struct MetricSummary {
     pub max: f64,
     /// The values in the order of measurement: the dots of the chart.
     pub values: Vec<f64>,
+    /// Session of each value, numbered from 0 in the order of first appearance: as many as values.
+    #[serde(default)]
+    pub sessions: Vec<u32>,
+    /// Largest standard uncertainty of a value by what it was read off, percent; null where it is not known. The deviation
+    /// of the values contains it.
+    #[serde(default)]
+    pub uncertainty_percent: Option<f64>,
     /// Why the numbers are weaker than they look, a sentence each.
     pub warnings: Vec<String>,
 }
@@ -272,7 +319,7 @@ pub fn report(loaded: &Loaded) -> Result<FileReport, FrameError> {
     let provenance = loaded.file.exoscope.as_ref();
     let mut notices = loaded.notices.clone();
     notices.extend(provenance.iter().flat_map(|provenance| provenance.notices.iter().cloned()));
-    notices.extend(measured.iter().flat_map(|cell| cell.notices.iter().cloned()));
+    notices.extend(facts::channel_notices(&loaded.file));
     let timeline = timeline::timeline(loaded, &measured);
     if timeline.is_none() && !loaded.file.metric_series.is_empty() {
         notices.push("power over time is not drawn: the documents of the file count from different starts".to_owned());
@@ -296,8 +343,7 @@ pub fn report(loaded: &Loaded) -> Result<FileReport, FrameError> {
 /// That there is no energy, and why: a reader who looks for it must not take its absence for an oversight, nor a server's
 /// 0 J without a meter for energy. None where there is some.
 fn no_energy(file: &crate::record::ResultFile, cells: &[CellReport]) -> Option<Fact> {
-    let energy = [Metric::EnergyClient, Metric::EnergyServer];
-    if cells.iter().flat_map(|cell| &cell.metrics).any(|summary| energy.contains(&summary.metric)) {
+    if cells.iter().flat_map(|cell| &cell.metrics).any(|summary| summary.metric.is_energy()) {
         return None;
     }
     let accounts = || file.runs.iter().filter_map(|run| run.power_usage.as_ref());
@@ -305,6 +351,8 @@ fn no_energy(file: &crate::record::ResultFile, cells: &[CellReport]) -> Option<F
         return None;
     } else if accounts().next().is_some() && accounts().all(|account| account.nodes.is_empty()) {
         "no node of the server had a power source"
+    } else if let Some(absent) = cells.iter().flat_map(|cell| &cell.absent).next() {
+        absent.why.as_str()
     } else {
         "no power was recorded"
     };

@@ -29,6 +29,20 @@ pub fn tokens_over_wall(tokens: &[Option<f64>], wall_s: Option<f64>) -> Option<f
     (tokens > 0.0).then_some(tokens / wall_s)
 }
 
+/// Requests over the wall time in seconds. None where the time is not positive.
+#[must_use]
+pub fn requests_over_wall(requests: usize, wall_s: Option<f64>) -> Option<f64> {
+    wall_s.filter(|seconds| *seconds > 0.0).map(|seconds| requests as f64 / seconds)
+}
+
+/// Last request of a batch sent minus first, s. None where a stamp is missing or a request stands alone.
+#[must_use]
+pub fn send_spread_s(sent_s: &[Option<f64>]) -> Option<f64> {
+    let sent: Vec<f64> = sent_s.iter().copied().collect::<Option<_>>()?;
+    let first = sent.iter().copied().reduce(f64::min)?;
+    (sent.len() > 1).then(|| sent.iter().copied().fold(first, f64::max) - first)
+}
+
 /// Wall time of a batch in seconds: last answer done minus first request sent where every request was stamped, else the
 /// longest elapsed time, which counts from the batch's common start (exo since 2026-04-05).
 #[must_use]
@@ -64,11 +78,19 @@ mod tests {
         assert_eq!(max_times_concurrency(&RATES, 3), Some(30.0));
         assert_eq!(sum_of_rates(&RATES), Some(16.0));
         assert_eq!(tokens_over_wall(&TOKENS, wall), Some(10.0));
+        assert_eq!(requests_over_wall(2, wall), Some(0.25));
     }
 
     #[test]
     fn without_stamps_the_longest_elapsed_time_is_the_wall() {
         assert_eq!(wall_s(&[None, Some(0.1)], &[None, Some(8.0)], &[Some(5.0), Some(7.9)]), Some(7.9));
+    }
+
+    #[test]
+    fn the_spread_of_sending_needs_two_stamps() {
+        assert_eq!(send_spread_s(&[Some(1.0), Some(1.5), Some(1.25)]), Some(0.5));
+        assert_eq!(send_spread_s(&[Some(1.0)]), None);
+        assert_eq!(send_spread_s(&[Some(1.0), None]), None);
     }
 
     #[test]

@@ -113,13 +113,27 @@ fn a_rate_that_the_prefix_cache_copied_is_not_comparable() {
 }
 
 #[test]
-fn windows_too_short_for_the_power_samples_give_no_verdict_on_energy() {
+fn an_energy_that_only_one_file_can_tell_gets_no_verdict() {
     let short = fixture("exoscope_short_windows.json");
-    let found = compare(&short, &short);
-    for row in rows(&found, Metric::EnergyClient) {
+    assert!(rows(&compare(&short, &short), Metric::Energy).is_empty(), "too short on both sides: nothing to judge");
+    let mut unread = fixture("exoscope_energy.json");
+    unread.file.metric_series.clear();
+    for row in rows(&compare(&fixture("exoscope_energy.json"), &unread), Metric::Energy) {
         assert_eq!(row.verdict, Some(Verdict::NotComparable));
-        assert!(row.warnings.iter().any(|warning| warning.contains("too short")), "{row:?}");
+        assert_eq!(row.warnings, ["only the base has it"]);
     }
+}
+
+#[test]
+fn thousands_of_cells_are_compared() {
+    let cells: Vec<(u64, Vec<f64>)> =
+        (0..3000).map(|place| (64 + place, vec![400.0 + place as f64, 401.0 + place as f64])).collect();
+    let cells: Vec<Cell<'_>> = cells.iter().map(|(pp, rates)| (*pp, &rates[..], &rates[..])).collect();
+    let (base, new) = (file("a", &cells), file("b", &cells));
+    let found = compare(&base, &new);
+    assert_eq!(found.cells.len(), 3000);
+    assert!(rows(&found, Metric::GenerationTps).iter().all(|row| row.change_percent == Some(0.0)));
+    assert_eq!(analyzer::summary::report(&base).unwrap().cells.len(), 3000);
 }
 
 #[test]

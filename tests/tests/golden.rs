@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tests::same::differences;
 
 /// What is compared beside the summaries: base and new.
-const PAIRS: [(&str, &str); 7] = [
+const PAIRS: [(&str, &str); 8] = [
     ("exoscope_simulated_base", "exoscope_simulated_slower"),
     ("exoscope_simulated_base", "exoscope_simulated_same"),
     ("exoscope_sessions_base", "exoscope_sessions_faster"),
@@ -21,6 +21,7 @@ const PAIRS: [(&str, &str); 7] = [
     ("f3c", "f3e"),
     ("f1_bare_list", "f2"),
     ("exoscope_simulated_slower", "exoscope_simulated_base"),
+    ("exoscope_energy", "exoscope_frozen_node"),
 ];
 
 fn names() -> Vec<String> {

@@ -1,6 +1,6 @@
 //! What must not be set side by side, whatever the numbers say.
 
-use crate::energy::SAMPLES_TO_COMPARE;
+use crate::energy::SAMPLES_NEEDED;
 use crate::frame;
 use crate::metric::Metric;
 use crate::statistics::spread::mean;
@@ -18,6 +18,7 @@ pub(super) fn objections(metric: Metric, base: &MeasuredCell, new: &MeasuredCell
         ),
         _ => {}
     }
+    let of_the_client_alone = matches!(metric, Metric::Connect | Metric::SendSpread);
     let tokens = |cell: &MeasuredCell, name: &str| {
         let counts: Vec<f64> =
             cell.cell.batches.iter().flat_map(|batch| batch.column(name).iter().flatten().copied()).collect();
@@ -26,25 +27,26 @@ pub(super) fn objections(metric: Metric, base: &MeasuredCell, new: &MeasuredCell
     if let (Some(a), Some(b)) = (tokens(base, frame::PROMPT_TOKENS), tokens(new, frame::PROMPT_TOKENS))
         // exo's two engines count the same prompt as N and N + 1.
         && (a - b).abs() > 1.0
-        && metric != Metric::GenerationTps
+        && !matches!(metric, Metric::GenerationTps | Metric::Tpot | Metric::Itl | Metric::ItlP99)
+        && !of_the_client_alone
     {
         objections.push(format!("the server counted {a:.0} prompt tokens in the base and {b:.0} in the new file"));
     }
     if let (Some(a), Some(b)) = (tokens(base, frame::GENERATION_TOKENS), tokens(new, frame::GENERATION_TOKENS))
         && (a - b).abs() > 0.5
-        && !matches!(metric, Metric::PrefillTps | Metric::Ttft)
+        && !matches!(
+            metric,
+            Metric::PrefillTps | Metric::Ttft | Metric::TtftGap | Metric::EnergyPrefill | Metric::JoulesPerPromptToken
+        )
+        && !of_the_client_alone
     {
         objections.push(format!("the server generated {a:.0} tokens in the base and {b:.0} in the new file"));
     }
-    let readings = |cell: &MeasuredCell| match metric {
-        Metric::EnergyClient | Metric::PowerClient => cell.power_samples,
-        Metric::EnergyServer => cell.server_power_samples,
-        _ => None,
-    };
     for (side, cell) in [("base", base), ("new file", new)] {
-        if readings(cell).is_some_and(|samples| samples < SAMPLES_TO_COMPARE) {
+        let readings = cell.server_power_samples.filter(|_| metric.is_of_server_energy());
+        if readings.is_some_and(|samples| samples < SAMPLES_NEEDED) {
             objections.push(format!(
-                "the windows of the {side} are too short: fewer than {SAMPLES_TO_COMPARE} power samples inside"
+                "the windows of the {side} are too short: fewer than {SAMPLES_NEEDED} power samples inside"
             ));
         }
     }

@@ -36,8 +36,7 @@ enum Order {
 }
 
 fn parts_of(metric: Metric, cells: &[CellComparison], delta_percent: f64) -> Vec<(Order, String)> {
-    // In a sentence "energy" says enough: only the client's has a verdict.
-    let name = if metric == Metric::EnergyClient { "energy" } else { metric.definition().name };
+    let name = metric.definition().name;
     let found: Vec<&MetricComparison> = cells
         .iter()
         .flat_map(|cell| &cell.metrics)

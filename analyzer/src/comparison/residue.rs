@@ -5,7 +5,7 @@ use crate::import::Loaded;
 use crate::summary;
 
 /// Facts that differ for every two runs and explain nothing.
-const ALWAYS_DIFFERENT: [&str; 3] = ["started", "ended", "command"];
+const ALWAYS_DIFFERENT: [&str; 4] = ["started", "ended", "starts", "command"];
 
 /// The facts that differ, in the reading order of the base, then those that only the new file has.
 pub(super) fn residue(base: &Loaded, new: &Loaded) -> Vec<Difference> {

@@ -111,22 +111,37 @@ pub(super) fn learn(pairs: &[&Pair]) -> Learnt {
             (base.0 + new.0, base.1 + new.1)
         })
         .collect();
-    let pool = |skip: &dyn Fn(usize) -> bool| {
-        let parts: Vec<(f64, usize)> =
-            within.iter().enumerate().filter(|(place, _)| !skip(*place)).map(|(_, part)| *part).collect();
-        let freedom: usize = parts.iter().map(|(_, freedom)| freedom).sum();
-        let squares: f64 = parts.iter().map(|(squares, _)| squares).sum();
-        (freedom > 0).then(|| Variance { value: squares / freedom as f64, freedom: freedom as f64 })
+    let pool = |parts: &mut dyn Iterator<Item = (f64, usize)>| {
+        let (squares, freedom) = parts.fold((0.0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
+        variance(squares, freedom)
     };
+    // Running sums from both ends give "all others" of each place without adding them up anew, and without taking a large
+    // part out of a sum, which would leave nothing but its rounding.
+    let add = |sum: &mut (f64, usize), part: &(f64, usize)| {
+        let before = *sum;
+        *sum = (sum.0 + part.0, sum.1 + part.1);
+        Some(before)
+    };
+    let before: Vec<(f64, usize)> = within.iter().scan((0.0, 0), add).collect();
+    let mut after: Vec<(f64, usize)> = within.iter().rev().scan((0.0, 0), add).collect();
+    after.reverse();
     let mut own = BTreeMap::new();
-    for (place, (squares, freedom)) in within.iter().enumerate().filter(|(_, (_, freedom))| *freedom > 0) {
-        let variance = Variance { value: squares / *freedom as f64, freedom: *freedom as f64 };
-        if pool(&|other| other == place).is_some_and(|others| variance.value > NOISIER * others.value) {
-            own.insert(place, variance);
+    for (place, (squares, freedom)) in within.iter().enumerate() {
+        let others = variance(before[place].0 + after[place].0, before[place].1 + after[place].1);
+        if let (Some(alone), Some(others)) = (variance(*squares, *freedom), others)
+            && alone.value > NOISIER * others.value
+        {
+            own.insert(place, alone);
         }
     }
-    let pooled = pool(&|place| own.contains_key(&place));
+    let pooled =
+        pool(&mut within.iter().enumerate().filter(|(place, _)| !own.contains_key(place)).map(|(_, part)| *part));
     Learnt { pooled, between: between(pairs), own }
+}
+
+/// Mean of squared deviations; None without degrees of freedom.
+fn variance(squares: f64, freedom: usize) -> Option<Variance> {
+    (freedom > 0).then(|| Variance { value: squares / freedom as f64, freedom: freedom as f64 })
 }
 
 /// The variance of session means, pooled over the cells in which both sides have two sessions or more.
@@ -164,11 +179,13 @@ impl Learnt {
 /// against the same.
 pub(super) const fn floor(metric: Metric) -> f64 {
     match metric {
-        Metric::GenerationTps | Metric::AggregateExoMaxTimesN | Metric::AggregateSumOfRates => 0.015,
-        Metric::PrefillTps | Metric::Elapsed | Metric::Ttft | Metric::AggregateTokensOverWall | Metric::PeakMemory => {
-            0.025
-        }
-        Metric::EnergyClient | Metric::PowerClient | Metric::EnergyServer => 0.04,
+        Metric::GenerationTps
+        | Metric::AggregateExoMaxTimesN
+        | Metric::AggregateSumOfRates
+        | Metric::Tpot
+        | Metric::Itl => 0.015,
+        metric if metric.is_energy() => 0.04,
+        _ => 0.025,
     }
 }
 

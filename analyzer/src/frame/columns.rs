@@ -53,6 +53,24 @@ pub(crate) const DONE: &str = "done_s";
 pub(crate) const SERVER_ENERGY: &str = "server_energy_j";
 /// Power readings behind [`SERVER_ENERGY`], of the node with the fewest.
 pub(crate) const SERVER_SAMPLES: &str = "server_power_samples";
+/// First token minus sent, less the server's prefill, s; cold requests.
+pub(crate) const TTFT_GAP: &str = "ttft_gap_s";
+/// Time per output token, s.
+pub(crate) const TPOT: &str = "tpot_s";
+/// Mean gap between token frames, s.
+pub(crate) const ITL: &str = "itl_s";
+/// 99th percentile of the gaps between token frames, s.
+pub(crate) const ITL_P99: &str = "itl_p99_s";
+/// Gaps behind [`ITL_P99`].
+pub(crate) const GAPS: &str = "gaps";
+/// Elapsed time less the server's two phases, s; cold requests.
+pub(crate) const OVERHEAD: &str = "overhead_s";
+/// Opening the connection, s.
+pub(crate) const CONNECT: &str = "connect_s";
+/// The server's energy before the first token, J.
+pub(crate) const SERVER_PREFILL_ENERGY: &str = "server_prefill_energy_j";
+/// The server's energy from the first token on, J.
+pub(crate) const SERVER_DECODE_ENERGY: &str = "server_decode_energy_j";
 
 /// What the requests of a cell share, but for the cache: exo's console prints a line per such group.
 pub(crate) const GROUP_KEY: [&str; 8] = [MODEL, SHARDING, INSTANCE_META, NODES, PP, TG, CONCURRENCY, STREAMED];
@@ -65,7 +83,7 @@ pub(crate) const BATCH_KEY: [&str; 11] =
     [MODEL, SHARDING, INSTANCE_META, NODES, PP, TG, CONCURRENCY, STREAMED, SESSION, REPEAT, OCCURRENCE];
 
 /// The columns of numbers that are handed out per batch.
-pub(crate) const VALUES: [&str; 11] = [
+pub(crate) const VALUES: [&str; 20] = [
     PROMPT_TPS,
     GENERATION_TPS,
     PROMPT_TOKENS,
@@ -77,4 +95,13 @@ pub(crate) const VALUES: [&str; 11] = [
     DONE,
     SERVER_ENERGY,
     SERVER_SAMPLES,
+    TTFT_GAP,
+    TPOT,
+    ITL,
+    ITL_P99,
+    GAPS,
+    OVERHEAD,
+    CONNECT,
+    SERVER_PREFILL_ENERGY,
+    SERVER_DECODE_ENERGY,
 ];

@@ -6,12 +6,13 @@ use polars::prelude::*;
 
 use super::FrameError;
 use super::columns::{
-    CACHE, CONCURRENCY, DONE, ELAPSED, GENERATION_TOKENS, GENERATION_TPS, INSTANCE_META, MODEL, NODES, OCCURRENCE,
-    PEAK, PP, PROMPT_TOKENS, PROMPT_TPS, REPEAT, ROW, SENT, SERVER_ENERGY, SERVER_SAMPLES, SESSION, SHARDING, STREAMED,
-    TG, TTFT,
+    CACHE, CONCURRENCY, CONNECT, DONE, ELAPSED, GAPS, GENERATION_TOKENS, GENERATION_TPS, INSTANCE_META, ITL, ITL_P99,
+    MODEL, NODES, OCCURRENCE, OVERHEAD, PEAK, PP, PROMPT_TOKENS, PROMPT_TPS, REPEAT, ROW, SENT, SERVER_DECODE_ENERGY,
+    SERVER_ENERGY, SERVER_PREFILL_ENERGY, SERVER_SAMPLES, SESSION, SHARDING, STREAMED, TG, TPOT, TTFT, TTFT_GAP,
 };
 use crate::import::Loaded;
-use crate::record::{GenerationStats, MemorySize, Run};
+use crate::latency;
+use crate::record::{GenerationStats, MemorySize, PowerUsage, Run, RunDetail};
 use crate::summary::CacheState;
 
 /// Lays the rows of a file out as columns.
@@ -47,8 +48,17 @@ pub(super) fn lay_out(loaded: &Loaded) -> Result<DataFrame, FrameError> {
         Column::new(TTFT.into(), each(time_to_first_token)),
         Column::new(SENT.into(), each(|run| run.exoscope.as_ref().map(|detail| detail.timing.sent_s))),
         Column::new(DONE.into(), each(|run| run.exoscope.as_ref().map(|detail| detail.timing.done_s))),
-        Column::new(SERVER_ENERGY.into(), each(server_energy)),
+        Column::new(SERVER_ENERGY.into(), each(|run| server_account(run)?.total_energy_joules)),
         Column::new(SERVER_SAMPLES.into(), each(server_samples)),
+        Column::new(TTFT_GAP.into(), each(gap_to_server)),
+        Column::new(TPOT.into(), each(time_per_token)),
+        Column::new(ITL.into(), each(mean_gap)),
+        Column::new(ITL_P99.into(), each(|run| late_gap(run).map(|(gap, _)| gap))),
+        Column::new(GAPS.into(), each(|run| late_gap(run).map(|(_, gaps)| gaps as f64))),
+        Column::new(OVERHEAD.into(), each(overhead)),
+        Column::new(CONNECT.into(), each(|run| run.exoscope.as_ref()?.timing.connect_s)),
+        Column::new(SERVER_PREFILL_ENERGY.into(), each(|run| server_account(run)?.prefill_energy_joules)),
+        Column::new(SERVER_DECODE_ENERGY.into(), each(|run| server_account(run)?.generation_energy_joules)),
     ])?)
 }
 
@@ -148,15 +158,53 @@ fn streamed(run: &Run) -> Option<bool> {
     }
 }
 
+fn streamed_detail(run: &Run) -> Option<&RunDetail> {
+    run.exoscope.as_ref().filter(|detail| detail.streamed)
+}
+
 fn time_to_first_token(run: &Run) -> Option<f64> {
-    let detail = run.exoscope.as_ref().filter(|detail| detail.streamed)?;
+    let detail = streamed_detail(run)?;
     Some(detail.timing.first_token_s? - detail.timing.sent_s)
 }
 
+/// The server's prefill and decode times, s. Of a cold request only: where the cache served a part, the rate covers the rest
+/// and the tokens do not.
+fn server_phases(run: &Run) -> Option<(f64, f64)> {
+    let stats = run.stats.as_ref().filter(|_| cache(run) == CacheState::Cold)?;
+    let count = |tokens: Option<u64>| tokens.map(|tokens| tokens as f64);
+    let prefill = latency::server_phase_s(count(stats.prompt_tokens), stats.prompt_tps)?;
+    Some((prefill, latency::server_phase_s(count(stats.generation_tokens), stats.generation_tps)?))
+}
+
+fn gap_to_server(run: &Run) -> Option<f64> {
+    Some(time_to_first_token(run)? - server_phases(run)?.0)
+}
+
+fn overhead(run: &Run) -> Option<f64> {
+    let (prefill, decode) = server_phases(run)?;
+    Some(run.elapsed_s - prefill - decode)
+}
+
+fn time_per_token(run: &Run) -> Option<f64> {
+    let timing = &streamed_detail(run)?.timing;
+    let tokens = run.stats.as_ref()?.generation_tokens?;
+    latency::time_per_token_s(timing.first_token_s?, timing.last_token_s?, tokens)
+}
+
+fn mean_gap(run: &Run) -> Option<f64> {
+    let detail = streamed_detail(run)?;
+    let timing = &detail.timing;
+    let ends = || Some((timing.first_token_s?, timing.last_token_s?, detail.tokens.generation_frames?));
+    latency::mean_gap_s(timing.token_offsets_s.as_deref(), ends())
+}
+
+fn late_gap(run: &Run) -> Option<(f64, usize)> {
+    latency::late_gap_s(streamed_detail(run)?.timing.token_offsets_s.as_deref()?)
+}
+
 /// The server adds up the nodes that report power; with none of them its 0 J is no energy.
-fn server_energy(run: &Run) -> Option<f64> {
-    let power = run.power_usage.as_ref().filter(|power| !power.nodes.is_empty())?;
-    power.total_energy_joules
+fn server_account(run: &Run) -> Option<&PowerUsage> {
+    run.power_usage.as_ref().filter(|power| !power.nodes.is_empty())
 }
 
 /// Power readings of the node with the fewest; none where the server does not count them.

@@ -42,6 +42,7 @@ pub(super) fn merge(files: Vec<ResultFile>) -> (ResultFile, Vec<String>) {
         whole.runs.append(&mut file.runs);
         whole.failures.append(&mut file.failures);
         whole.metric_series.append(&mut file.metric_series);
+        whole.idle_windows.append(&mut file.idle_windows);
         whole.cluster = whole.cluster.take().or(file.cluster);
         whole.system_metrics = whole.system_metrics.take().or(file.system_metrics);
         for (key, value) in file.unknown {
@@ -70,6 +71,9 @@ fn renumber(file: &mut ResultFile, by: u32) {
     }
     for failure in &mut file.failures {
         failure.session = failure.session.saturating_add(by);
+    }
+    for idle in &mut file.idle_windows {
+        idle.session = idle.session.saturating_add(by);
     }
     for series in &mut file.metric_series {
         series.session = series.session.saturating_add(by);

@@ -1,8 +1,8 @@
 //! Samples → the report of a cell; and the requests that failed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{CacheState, CellKey, CellReport, FailureReport, MeasuredCell, MetricSummary, Sample, console};
+use super::{CacheState, CellKey, CellReport, FailureReport, MeasuredCell, MetricSummary, Sample, console, notices};
 use crate::import::Loaded;
 use crate::record::{Failure, ResultFile, Run};
 use crate::statistics::{quantile, spread};
@@ -12,37 +12,83 @@ use crate::{stability, units};
 pub(super) fn reports(loaded: &Loaded, measured: &[MeasuredCell]) -> Vec<CellReport> {
     let file = &loaded.file;
     let mut reports: Vec<CellReport> = measured.iter().map(report).collect();
+    let homes = homes(file, measured);
+    let mut lost: BTreeMap<CellKey, usize> = BTreeMap::new();
     for failure in file.failures.iter().filter(|failure| !failure.warmup) {
-        let home = measured.iter().position(|cell| {
-            cell.cell.batches.iter().flat_map(|batch| &batch.rows).any(|row| belongs(failure, file.runs.get(*row)))
-        });
-        match home {
-            Some(place) => reports[place].failed += 1,
+        let told = Home::of_failure(failure);
+        // A row that does not tell whether it was streamed takes either.
+        let untold = Home { streamed: None, ..told };
+        match [told, untold].iter().filter_map(|home| homes.get(home)).min() {
+            Some(place) => reports[*place].failed += 1,
             None => {
                 let key = key_of(failure);
-                match reports.iter_mut().find(|report| report.key == key) {
-                    Some(report) => report.failed += 1,
-                    None => reports.push(nothing_but_failures(key)),
-                }
+                let place = *lost.entry(key.clone()).or_insert_with(|| {
+                    reports.push(nothing_but_failures(key));
+                    reports.len() - 1
+                });
+                reports[place].failed += 1;
             }
         }
+    }
+    for report in &mut reports {
+        report.notices = notices::notices(file, report);
     }
     reports
 }
 
-/// Whether a failed request would have stood in the same cell as a row. Labels are compared with labels, for a failure
-/// knows nothing else.
-fn belongs(failure: &Failure, run: Option<&Run>) -> bool {
-    run.is_some_and(|run| {
-        run.model_id.as_ref() == Some(&failure.model_id)
-            && run.placement_sharding.as_ref() == Some(&failure.placement_sharding)
-            && run.placement_instance_meta.as_ref() == Some(&failure.placement_instance_meta)
-            && run.placement_nodes == Some(failure.placement_nodes)
-            && run.pp_tokens == Some(failure.pp_tokens)
-            && run.tg == Some(failure.tg)
-            && run.concurrency.unwrap_or(1) == failure.concurrency
-            && run.exoscope.as_ref().is_none_or(|detail| detail.streamed == failure.streamed)
-    })
+/// What tells where a failed request would have stood. Labels are compared with labels, for a failure knows nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Home<'a> {
+    model_id: &'a str,
+    sharding: &'a str,
+    instance_meta: &'a str,
+    nodes: u32,
+    pp_tokens: u64,
+    tg: u64,
+    concurrency: u32,
+    streamed: Option<bool>,
+}
+
+impl<'a> Home<'a> {
+    fn of_failure(failure: &'a Failure) -> Self {
+        Self {
+            model_id: &failure.model_id,
+            sharding: &failure.placement_sharding,
+            instance_meta: &failure.placement_instance_meta,
+            nodes: failure.placement_nodes,
+            pp_tokens: failure.pp_tokens,
+            tg: failure.tg,
+            concurrency: failure.concurrency,
+            streamed: Some(failure.streamed),
+        }
+    }
+
+    /// None for a row that lacks one of exo's labels: no failure of ours belongs to it.
+    fn of_run(run: &'a Run) -> Option<Self> {
+        Some(Self {
+            model_id: run.model_id.as_deref()?,
+            sharding: run.placement_sharding.as_deref()?,
+            instance_meta: run.placement_instance_meta.as_deref()?,
+            nodes: run.placement_nodes?,
+            pp_tokens: run.pp_tokens?,
+            tg: run.tg?,
+            concurrency: run.concurrency.unwrap_or(1),
+            streamed: run.exoscope.as_ref().map(|detail| detail.streamed),
+        })
+    }
+}
+
+/// The first cell of each kind.
+fn homes<'a>(file: &'a ResultFile, measured: &[MeasuredCell]) -> BTreeMap<Home<'a>, usize> {
+    let mut homes = BTreeMap::new();
+    for (place, cell) in measured.iter().enumerate() {
+        for row in cell.cell.batches.iter().flat_map(|batch| &batch.rows) {
+            if let Some(home) = file.runs.get(*row).and_then(Home::of_run) {
+                homes.entry(home).or_insert(place);
+            }
+        }
+    }
+    homes
 }
 
 fn key_of(failure: &Failure) -> CellKey {
@@ -65,7 +111,18 @@ fn key_of(failure: &Failure) -> CellKey {
 
 fn nothing_but_failures(key: CellKey) -> CellReport {
     let exo_console = console::figures(&[], key.concurrency);
-    CellReport { key, requests: 0, batches: 0, failed: 1, sessions: 0, metrics: Vec::new(), exo_console }
+    CellReport {
+        key,
+        requests: 0,
+        batches: 0,
+        failed: 0,
+        sessions: 0,
+        metrics: Vec::new(),
+        absent: Vec::new(),
+        nodes: Vec::new(),
+        notices: Vec::new(),
+        exo_console,
+    }
 }
 
 fn report(measured: &MeasuredCell) -> CellReport {
@@ -78,6 +135,9 @@ fn report(measured: &MeasuredCell) -> CellReport {
         failed: 0,
         sessions: sessions.len() as u64,
         metrics: measured.samples.iter().filter_map(summary).collect(),
+        absent: measured.absent.clone(),
+        nodes: measured.nodes.clone(),
+        notices: Vec::new(),
         exo_console: console::figures(&cell.console, cell.key.concurrency),
     }
 }
@@ -99,7 +159,9 @@ fn summary(sample: &Sample) -> Option<MetricSummary> {
         stability: stability::classify(cv_percent),
         min: quantile::quantile(&values, 0.0)?,
         max: quantile::quantile(&values, 1.0)?,
+        sessions: sample.groups.iter().flat_map(|group| group.values.iter().map(|_| group.session)).collect(),
         values,
+        uncertainty_percent: sample.uncertainty_percent,
         warnings: sample.warnings.clone(),
     })
 }

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::Fact;
+use crate::energy;
 use crate::import::Loaded;
-use crate::record::{Method, Pauses, Provenance, ResultFile, TokenizerIdentity};
+use crate::record::{Method, Pauses, Provenance, ResultFile, Sampling, Start, TargetPrecision, TokenizerIdentity};
 use crate::units;
 
 /// The facts of a file, in reading order.
@@ -22,6 +23,7 @@ pub(crate) fn facts(loaded: &Loaded) -> Vec<Fact> {
     if let Some(provenance) = provenance {
         method(&mut facts, &provenance.method);
         facts.add("sessions", "Sessions", provenance.sessions.to_string());
+        facts.add("starts", "Starts", starts(file, provenance));
         facts.add("tool", "Tool", format!("{} {}", provenance.tool.name, provenance.tool.version));
         facts.add("host", "Probe's host", format!("{} {}", provenance.host.os, provenance.host.arch));
         facts.add("address", "Address", provenance.target.address.clone());
@@ -166,7 +168,81 @@ fn method(facts: &mut Facts, method: &Method) {
     facts.add("instance", "Instance", instance.to_owned());
     let interval = method.metrics_interval_s.map_or_else(|| "off".to_owned(), |seconds| format!("each {seconds} s"));
     facts.add("metrics", "Node metrics", interval);
+    facts.add_known("idle_baseline", "Power at rest", method.idle_baseline_s.map(baseline));
+    facts.add_known("sampling", "Sampling", method.sampling.as_ref().map(sampling));
+    facts.add_known("target_precision", "Repeated until", method.target_precision.map(precision));
     facts.add("pauses", "Pauses", pauses(&method.pauses));
+}
+
+fn baseline(seconds: f64) -> String {
+    format!("recorded for {seconds} s before and after each placement")
+}
+
+fn precision(target: TargetPrecision) -> String {
+    let most = units::count(u64::from(target.max_repeats), "repeat");
+    format!("the mean is known to ± {}, at most {most}", units::percent(target.percent))
+}
+
+fn sampling(sampling: &Sampling) -> String {
+    let part = |name: &str, value: Option<String>| value.map(|value| format!("{name} {value}"));
+    let parts = [
+        part("temperature", sampling.temperature.map(|value| value.to_string())),
+        part("top-p", sampling.top_p.map(|value| value.to_string())),
+        part("top-k", sampling.top_k.map(|value| value.to_string())),
+        part("min-p", sampling.min_p.map(|value| value.to_string())),
+        part("seed", sampling.seed.map(|value| value.to_string())),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// When a run that was resumed was started, and how many rows come from each start.
+fn starts(file: &ResultFile, provenance: &Provenance) -> String {
+    let rows = |place: usize| {
+        let of =
+            |run: &&crate::record::Run| run.exoscope.as_ref().and_then(|detail| detail.start) == Some(place as u32);
+        file.runs.iter().filter(of).count() as u64
+    };
+    let words = |(place, start): (usize, &Start)| format!("{} ({})", start.at, units::count(rows(place), "row"));
+    provenance.starts.iter().enumerate().map(words).collect::<Vec<_>>().join("; ")
+}
+
+/// The placement that an instance was, by exo's labels.
+fn placement_words(file: &ResultFile, instance_id: &str) -> Option<String> {
+    let run = file.runs.iter().find(|run| run.instance_id.as_deref() == Some(instance_id))?;
+    let (sharding, meta) = (run.placement_sharding.as_deref()?, run.placement_instance_meta.as_deref()?);
+    Some(format!("{sharding} / {meta} / {}", units::count(u64::from(run.placement_nodes?), "node")))
+}
+
+/// What is wrong with the readings of each node and placement, a sentence each.
+///
+/// Judged here and not by the file's own `health`, so that files of before it was written are judged too.
+pub(super) fn channel_notices(file: &ResultFile) -> Vec<String> {
+    let mut notices = Vec::new();
+    let first = file.metric_series.first();
+    let sessions = file.metric_series.iter().any(|other| first.is_some_and(|first| first.session != other.session));
+    let placements =
+        distinct(file.metric_series.iter().map(|series| placement_words(file, series.instance_id.as_deref()?)));
+    let instances = placements.contains("; ");
+    for series in &file.metric_series {
+        let name = node_name(file, &series.node_id).unwrap_or_else(|| series.node_id.clone());
+        let session = if sessions { format!(" in session {}", series.session) } else { String::new() };
+        let placement = series.instance_id.as_deref().filter(|_| instances).and_then(|id| placement_words(file, id));
+        let place = placement.map_or_else(|| session.clone(), |words| format!(" on {words}{session}"));
+        let health = energy::health(series);
+        let polls = units::count(health.polls, "poll");
+        if health.polls > 0 && health.missing == health.polls {
+            notices.push(format!("power of node {name}{place} is missing in all of {polls}"));
+        } else if health.missing > 0 {
+            notices.push(format!("power of node {name}{place} is missing in {} of {polls}", health.missing));
+        }
+        if health.frozen_s > energy::STALLED_S {
+            notices.push(format!("power of node {name}{place} froze for {} s", units::fixed(health.frozen_s, 0)));
+        }
+        if health.zero > 0 {
+            notices.push(format!("power of node {name}{place} was 0 W in {} of {polls}", health.zero));
+        }
+    }
+    notices
 }
 
 fn pauses(pauses: &Pauses) -> String {

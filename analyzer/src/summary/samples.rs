@@ -1,7 +1,8 @@
 //! The values of each metric, cell by cell, and what makes them weaker than they look.
 
-use super::{CacheState, CellKey};
-use crate::energy::{self, Absent, Energy, GAP_TO_WARN_S, SAMPLES_TO_COMPARE, Window};
+use super::energies::{self, Energies};
+use super::{AbsentMetric, CacheState, CellKey, NodeEnergy};
+use crate::energy::{PowerRecord, SAMPLES_NEEDED};
 use crate::frame::{self, Batch, Cell, FrameError};
 use crate::import::Loaded;
 use crate::metric::Metric;
@@ -19,10 +20,10 @@ pub(crate) struct MeasuredCell {
     pub(crate) cell: Cell,
     /// Metrics with at least one value, in the catalogue's order.
     pub(crate) samples: Vec<Sample>,
-    /// What a reader should know of the cell beside its numbers.
-    pub(crate) notices: Vec<String>,
-    /// Fewest power samples in the window of any batch; None where no batch has an energy.
-    pub(crate) power_samples: Option<usize>,
+    /// Metrics that were measured and are not shown.
+    pub(crate) absent: Vec<AbsentMetric>,
+    /// The energy node by node.
+    pub(crate) nodes: Vec<NodeEnergy>,
     /// Power readings behind the server's own account, of the request and node with the fewest.
     pub(crate) server_power_samples: Option<usize>,
 }
@@ -36,6 +37,8 @@ pub(crate) struct Sample {
     pub(crate) groups: Vec<Group>,
     /// What weakens them, a sentence each.
     pub(crate) warnings: Vec<String>,
+    /// Largest standard uncertainty of a value by what it was read off, percent; None where it is not known.
+    pub(crate) uncertainty_percent: Option<f64>,
 }
 
 /// The values of one batch. Requests of a batch disturb each other: they are one measurement.
@@ -68,32 +71,42 @@ impl MeasuredCell {
 
 /// Groups a file's requests into cells and takes each metric's values out.
 pub(crate) fn measure(loaded: &Loaded) -> Result<Vec<MeasuredCell>, FrameError> {
-    Ok(frame::cells(loaded)?.into_iter().map(|cell| measure_cell(&loaded.file, cell)).collect())
+    let power = PowerRecord::of(&loaded.file);
+    Ok(frame::cells(loaded)?.into_iter().map(|cell| measure_cell(&loaded.file, &power, cell)).collect())
 }
 
-fn measure_cell(file: &ResultFile, cell: Cell) -> MeasuredCell {
-    let energies: Vec<Result<Energy, Absent>> = cell.batches.iter().map(|batch| batch_energy(file, batch)).collect();
+fn measure_cell(file: &ResultFile, power: &PowerRecord<'_>, cell: Cell) -> MeasuredCell {
+    let energies = energies::energies(file, power, &cell);
     let mut samples = Vec::new();
     for metric in Metric::ALL {
         let groups: Vec<Group> = cell
             .batches
             .iter()
-            .zip(&energies)
-            .map(|(batch, energy)| Group {
-                session: batch.session,
-                values: values(metric, &cell, batch, energy.as_ref().ok().copied()),
+            .enumerate()
+            .map(|(place, batch)| {
+                let energy = energies.value(metric, &cell.key, place);
+                Group {
+                    session: batch.session,
+                    values: energy.map_or_else(|| values(metric, &cell, batch), |e| vec![e]),
+                }
             })
             .filter(|group| !group.values.is_empty())
             .collect();
         if !groups.is_empty() {
             let warnings = warnings(metric, &cell, &groups, &energies);
-            samples.push(Sample { metric, groups, warnings });
+            let uncertainty_percent = energies.uncertainty_percent().filter(|_| metric == Metric::Energy);
+            samples.push(Sample { metric, groups, warnings, uncertainty_percent });
         }
     }
-    let notices = energy_notices(file, &cell.key, &energies);
-    let power_samples = energies.iter().flatten().map(|energy| energy.samples).min();
+    let absent = absent_energy(&energies);
     let server_power_samples = server_power_samples(&cell);
-    MeasuredCell { cell, samples, notices, power_samples, server_power_samples }
+    MeasuredCell { nodes: energies.nodes(file), cell, samples, absent, server_power_samples }
+}
+
+/// The energy that was read and is not shown.
+fn absent_energy(energies: &Energies) -> Vec<AbsentMetric> {
+    let why = energies.why().filter(|_| !energies.are_known());
+    why.map(|why| AbsentMetric { metric: Metric::Energy, codes: energies.codes(), why }).into_iter().collect()
 }
 
 /// Power readings behind the server's account, of the request with the fewest.
@@ -104,85 +117,66 @@ fn server_power_samples(cell: &Cell) -> Option<usize> {
 
 /// The sentence for an energy of too few power readings; none where there are enough.
 fn too_short(fewest: Option<usize>) -> Option<String> {
-    let fewest = fewest.filter(|fewest| *fewest < SAMPLES_TO_COMPARE)?;
+    let fewest = fewest.filter(|fewest| *fewest < SAMPLES_NEEDED)?;
     Some(format!(
-        "window too short: as few as {} inside, {SAMPLES_TO_COMPARE} are needed to trust it; generate more tokens",
+        "window too short: as few as {} inside, {SAMPLES_NEEDED} are needed to trust it; generate more tokens",
         units::count(fewest as u64, "power sample")
     ))
 }
 
-/// The values of one metric in one batch; none where it has none.
-fn values(metric: Metric, cell: &Cell, batch: &Batch, energy: Option<Energy>) -> Vec<f64> {
+/// The values of one metric in one batch; none where it has none. Those of the power readings stand in `energies`.
+fn values(metric: Metric, cell: &Cell, batch: &Batch) -> Vec<f64> {
+    let known = |name: &str| -> Vec<f64> { batch.column(name).iter().flatten().copied().collect() };
     // A rate or a time of 0 or below is no measurement: exo writes a decode rate of 0 for one token and for failed streams.
-    let positive = |name: &str| batch.column(name).iter().flatten().copied().filter(|value| *value > 0.0).collect();
+    let positive = |name: &str| -> Vec<f64> { known(name).into_iter().filter(|value| *value > 0.0).collect() };
     let rates: Vec<Option<f64>> =
         batch.column(frame::GENERATION_TPS).iter().map(|rate| rate.filter(|rate| *rate > 0.0)).collect();
     let concurrency = cell.key.concurrency;
-    let together = concurrency > 1;
-    let window = window(batch);
     let one = |value: Option<f64>| -> Vec<f64> { value.into_iter().collect() };
+    let wall_s =
+        || throughput::wall_s(batch.column(frame::SENT), batch.column(frame::DONE), batch.column(frame::ELAPSED));
     match metric {
         Metric::PrefillTps => positive(frame::PROMPT_TPS),
         Metric::GenerationTps => positive(frame::GENERATION_TPS),
         Metric::Elapsed => positive(frame::ELAPSED),
         Metric::Ttft => positive(frame::TTFT),
-        Metric::AggregateExoMaxTimesN if together => one(throughput::max_times_concurrency(&rates, concurrency)),
-        Metric::AggregateSumOfRates if together => one(throughput::sum_of_rates(&rates)),
-        Metric::AggregateTokensOverWall if together => {
-            let wall_s =
-                throughput::wall_s(batch.column(frame::SENT), batch.column(frame::DONE), batch.column(frame::ELAPSED));
-            one(throughput::tokens_over_wall(batch.column(frame::GENERATION_TOKENS), wall_s))
+        Metric::TtftGap => known(frame::TTFT_GAP),
+        Metric::Tpot => positive(frame::TPOT),
+        Metric::Itl => positive(frame::ITL),
+        Metric::ItlP99 => positive(frame::ITL_P99),
+        Metric::Overhead => known(frame::OVERHEAD),
+        Metric::Connect => known(frame::CONNECT),
+        _ if metric.is_of_batch() && concurrency <= 1 => Vec::new(),
+        Metric::AggregateExoMaxTimesN => one(throughput::max_times_concurrency(&rates, concurrency)),
+        Metric::AggregateSumOfRates => one(throughput::sum_of_rates(&rates)),
+        Metric::AggregateTokensOverWall => {
+            one(throughput::tokens_over_wall(batch.column(frame::GENERATION_TOKENS), wall_s()))
         }
-        Metric::AggregateExoMaxTimesN | Metric::AggregateSumOfRates | Metric::AggregateTokensOverWall => Vec::new(),
-        Metric::EnergyClient => one(energy.map(|energy| energy.joules)),
-        Metric::PowerClient => {
-            one(energy.zip(window).map(|(energy, window)| energy.joules / (window.to_s - window.from_s)))
-        }
-        Metric::EnergyServer => batch.column(frame::SERVER_ENERGY).iter().flatten().copied().collect(),
+        Metric::RequestsPerSecond => one(throughput::requests_over_wall(batch.rows.len(), wall_s())),
+        Metric::SendSpread => one(throughput::send_spread_s(batch.column(frame::SENT))),
+        Metric::EnergyServer => known(frame::SERVER_ENERGY),
+        Metric::EnergyServerPrefill => known(frame::SERVER_PREFILL_ENERGY),
+        Metric::EnergyServerDecode => known(frame::SERVER_DECODE_ENERGY),
         Metric::PeakMemory => positive(frame::PEAK),
+        Metric::Energy
+        | Metric::EnergyNet
+        | Metric::IdleShare
+        | Metric::EnergyPrefill
+        | Metric::EnergyDecode
+        | Metric::JoulesPerPromptToken
+        | Metric::JoulesPerGeneratedToken
+        | Metric::JoulesPerGeneratedTokenBatch
+        | Metric::Power
+        | Metric::EnergyExoClient => Vec::new(),
     }
 }
 
-fn window(batch: &Batch) -> Option<Window> {
-    throughput::stamped_window(batch.column(frame::SENT), batch.column(frame::DONE))
-        .map(|(from_s, to_s)| Window { from_s, to_s })
-}
-
-/// Client energy of a batch: from its first request sent to its last answer done, over the nodes of its placement.
-fn batch_energy(file: &ResultFile, batch: &Batch) -> Result<Energy, Absent> {
-    let row = batch.rows.first().and_then(|row| file.runs.get(*row));
-    let detail = row.and_then(|run| run.exoscope.as_ref());
-    let (Some(row), Some(detail), Some(window)) = (row, detail, window(batch)) else {
-        return Err(Absent::UnknownNodes);
-    };
-    let nodes = detail.placement.as_ref().map_or(&[][..], |placement| &placement.nodes);
-    energy::of_nodes(nodes, window, |node| {
-        file.metric_series
-            .iter()
-            .find(|series| {
-                series.node_id == node
-                    && series.session == detail.session
-                    && (series.instance_id.is_none() || series.instance_id == row.instance_id)
-            })
-            .map(|series| (series.t_s.as_slice(), series.columns.sys_power.as_slice()))
-    })
-}
-
-fn energy_notices(file: &ResultFile, key: &CellKey, energies: &[Result<Energy, Absent>]) -> Vec<String> {
-    // Without a series nobody asked for power, or no node could tell; that is one fact of the file, not one per cell.
-    if file.metric_series.is_empty() {
-        return Vec::new();
-    }
-    let reasons: Vec<String> =
-        energies.iter().filter_map(|energy| energy.as_ref().err()).map(Absent::to_string).collect();
-    let Some(reason) = reasons.first() else { return Vec::new() };
-    vec![format!("{}: no client energy for {} of {} batches: {reason}", key.words(), reasons.len(), energies.len())]
-}
-
-fn warnings(metric: Metric, cell: &Cell, groups: &[Group], energies: &[Result<Energy, Absent>]) -> Vec<String> {
+fn warnings(metric: Metric, cell: &Cell, groups: &[Group], energies: &Energies) -> Vec<String> {
     let mut warnings = Vec::new();
     let key = &cell.key;
     match groups.iter().map(|group| group.values.len()).sum::<usize>() {
+        // An energy of several windows says itself what it is.
+        1 if energies.are_accumulated() && metric.is_of_power_readings() => {}
         1 => warnings.push("single shot: one value has no deviation".to_owned()),
         2 if groups.len() == 2 => warnings.push("two values: their deviation says little".to_owned()),
         _ => {}
@@ -199,10 +193,8 @@ fn warnings(metric: Metric, cell: &Cell, groups: &[Group], energies: &[Result<En
         }
         _ => {}
     }
-    let batch_metric =
-        matches!(metric, Metric::AggregateExoMaxTimesN | Metric::AggregateSumOfRates | Metric::AggregateTokensOverWall);
     let short = cell.batches.iter().filter(|batch| batch.rows.len() < key.concurrency as usize).count();
-    if batch_metric && short > 0 {
+    if (metric.is_of_batch() || metric.is_of_power_readings()) && short > 0 {
         warnings.push(format!(
             "{short} of {} batches have fewer valid requests than the {} asked for",
             cell.batches.len(),
@@ -217,29 +209,27 @@ fn warnings(metric: Metric, cell: &Cell, groups: &[Group], energies: &[Result<En
             key.concurrency
         ));
     }
-    if metric == Metric::EnergyServer {
+    let by_server = metric.is_of_server_energy();
+    if by_server {
         warnings.extend(too_short(server_power_samples(cell)));
     }
-    if metric == Metric::EnergyServer && key.concurrency > 1 {
+    if by_server && key.concurrency > 1 {
         warnings
             .push("each request's account covers the whole cluster while the others ran: do not add them up".into());
     }
-    if matches!(metric, Metric::EnergyClient | Metric::PowerClient) {
-        warnings.extend(energy_warnings(energies));
+    if metric == Metric::ItlP99 {
+        let fewest = cell.batches.iter().flat_map(|batch| batch.column(frame::GAPS)).flatten().copied();
+        if let Some(gaps) = fewest.reduce(f64::min).filter(|gaps| *gaps < GAPS_OF_A_TAIL) {
+            warnings.push(format!(
+                "as few as {gaps} gaps: below {GAPS_OF_A_TAIL} the 99th percentile is close to the largest"
+            ));
+        }
+    }
+    if metric.is_of_power_readings() {
+        warnings.extend(energies.warnings(metric));
     }
     warnings
 }
 
-fn energy_warnings(energies: &[Result<Energy, Absent>]) -> Vec<String> {
-    let known: Vec<&Energy> = energies.iter().flatten().collect();
-    let mut warnings = Vec::new();
-    warnings.extend(too_short(known.iter().map(|energy| energy.samples).min()));
-    let gap = known.iter().map(|energy| energy.longest_gap_s).fold(0.0, f64::max);
-    if gap > GAP_TO_WARN_S {
-        warnings.push(format!("power samples are up to {} s apart", units::fixed(gap, 1)));
-    }
-    if known.len() < energies.len() {
-        warnings.push(format!("{} of {} batches have no energy", energies.len() - known.len(), energies.len()));
-    }
-    warnings
-}
+/// Below this many gaps no gap lies beyond the 99th percentile.
+const GAPS_OF_A_TAIL: f64 = 100.0;

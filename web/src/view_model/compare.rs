@@ -110,7 +110,7 @@ fn row(index: usize, metric: &MetricComparison, scale: &Scale, axis: &Axis, note
         let n = side.map(|side| side.n);
         Cell::number(n.map_or_else(|| ABSENT.to_owned(), |n| n.to_string()), stat, n.map(|n| n as f64))
     };
-    let is_energy = matches!(metric.metric, Metric::EnergyClient | Metric::PowerClient | Metric::EnergyServer);
+    let is_energy = metric.metric.is_energy();
     let interval = metric
         .interval_percent
         .map_or_else(|| ABSENT.to_owned(), |[low, high]| format!("{} to {}", change(low), change(high)));

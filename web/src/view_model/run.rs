@@ -1,7 +1,7 @@
 //! One file: a table per cell, and the words of the library's list.
 
 use analyzer::metric::Metric;
-use analyzer::summary::{CellReport, FileReport, MetricSummary};
+use analyzer::summary::{AbsentMetric, CellReport, FileReport, MetricSummary};
 use analyzer::units::{ABSENT, Scale, count, fixed};
 
 use super::cell::names;
@@ -77,9 +77,11 @@ fn cell_table(index: usize, name: &str, cell: &CellReport) -> Table {
         format!("{} failed", cell.failed),
     ];
     let mut notes = Vec::new();
-    let rows = cell.metrics.iter().map(|summary| metric_row(index, summary, &mut notes)).collect();
+    let mut rows: Vec<Row> = cell.metrics.iter().map(|summary| metric_row(index, summary, &mut notes)).collect();
+    rows.extend(cell.absent.iter().map(|absent| absent_row(absent, &mut notes)));
+    let said = cell.notices.iter().map(|notice| format!("; {notice}")).collect::<String>();
     Table {
-        caption: format!("{name} — {}", counts.join(", ")),
+        caption: format!("{name} — {}{said}", counts.join(", ")),
         columns: vec![
             Column::words("metric"),
             Column::words("unit"),
@@ -121,6 +123,28 @@ fn metric_row(index: usize, summary: &MetricSummary, notes: &mut Vec<String>) ->
             number("min", Some(summary.min)),
             number("max", Some(summary.max)),
             Cell::marks(notes, summary.warnings.clone()),
+        ],
+        ..Row::default()
+    }
+}
+
+/// A metric that is too weak to be shown: a dash, and the reason below.
+fn absent_row(absent: &AbsentMetric, notes: &mut Vec<String>) -> Row {
+    let definition = absent.metric.definition();
+    let dash = || Cell::words(ABSENT);
+    Row {
+        cells: vec![
+            Cell { more: Some(definition.formula.to_owned()), ..Cell::words(definition.name) },
+            Cell::words(definition.unit),
+            Cell::words("0"),
+            dash(),
+            dash(),
+            dash(),
+            dash(),
+            dash(),
+            dash(),
+            dash(),
+            Cell::marks(notes, vec![absent.why.clone()]),
         ],
         ..Row::default()
     }
@@ -177,5 +201,25 @@ mod tests {
         assert_eq!(of("n").value, Some(2.0));
         assert_eq!(table.columns.len(), row.cells.len());
         assert!(about(&report).contains("2 requests"), "{}", about(&report));
+    }
+
+    #[test]
+    fn a_metric_that_is_too_weak_is_a_dash_with_its_reason_and_the_cell_says_what_failed() {
+        let mut report = report();
+        report.cells[0].absent.push(AbsentMetric {
+            metric: Metric::Energy,
+            codes: Vec::new(),
+            why: "window too short".to_owned(),
+        });
+        report.cells[0].notices = vec!["1 of 3 requests failed; the numbers stand on the rest".to_owned()];
+        let table = cell_tables(&report).remove(0);
+        let row = table.rows.last().unwrap();
+        assert_eq!((row.cells.len(), row.cells[3].text.as_str()), (table.columns.len(), ABSENT));
+        assert!(table.notes.contains(&"window too short".to_owned()), "{:?}", table.notes);
+        assert!(
+            table.caption.ends_with("; 1 of 3 requests failed; the numbers stand on the rest"),
+            "{}",
+            table.caption
+        );
     }
 }

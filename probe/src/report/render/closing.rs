@@ -4,17 +4,19 @@ use analyzer::metric::Metric;
 use analyzer::summary::{CellReport, FileReport, MetricSummary, Stability};
 use analyzer::units::{ABSENT, Scale};
 
-use super::report::{PLACE, REMOVABLE, place};
+use super::report::{PLACE, REMOVABLE, Several, place};
 use super::sheet::{Block, Grid, Notes};
 
 /// What is asked first of a run; the report has the rest.
-const SHOWN: [Metric; 6] = [
+const SHOWN: [Metric; 8] = [
     Metric::PrefillTps,
     Metric::GenerationTps,
     Metric::Ttft,
     Metric::Elapsed,
     Metric::AggregateTokensOverWall,
-    Metric::EnergyClient,
+    Metric::Energy,
+    Metric::JoulesPerGeneratedToken,
+    Metric::JoulesPerGeneratedTokenBatch,
 ];
 
 /// The blocks of the closing table.
@@ -34,7 +36,7 @@ pub(super) fn blocks(report: &FileReport) -> Vec<Block> {
 }
 
 fn grid(cells: &[CellReport]) -> Grid {
-    let keys: Vec<_> = cells.iter().map(|cell| &cell.key).collect();
+    let several = Several::of(cells.iter().map(|cell| &cell.key));
     let columns: Vec<(Metric, Scale)> = SHOWN
         .into_iter()
         .filter_map(|metric| {
@@ -48,9 +50,11 @@ fn grid(cells: &[CellReport]) -> Grid {
     let mut grid = Grid::new(PLACE.into_iter().chain([">n"]).chain(heads.iter().map(String::as_str)));
     let mut notes = Notes::default();
     for cell in cells {
-        let mut row = place(&cell.key, &keys);
+        let mut row = place(&cell.key, several);
         row.push(cell.requests.to_string());
-        let mut warnings = Vec::new();
+        let mut warnings = cell.notices.clone();
+        let absent = cell.absent.iter().filter(|absent| SHOWN.contains(&absent.metric));
+        warnings.extend(absent.map(|absent| format!("no {}: {}", absent.metric.definition().name, absent.why)));
         for (metric, scale) in &columns {
             let summary = of(cell, *metric);
             row.push(scale.text(summary.map(|summary| summary.median)));

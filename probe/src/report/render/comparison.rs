@@ -2,10 +2,9 @@
 
 use analyzer::comparison::{Comparison, MetricComparison, Side};
 use analyzer::metric::Metric;
-use analyzer::summary::CellKey;
 use analyzer::units::{self, ABSENT, Scale};
 
-use super::report::{PLACE, REMOVABLE, place};
+use super::report::{PLACE, REMOVABLE, Several, place};
 use super::sheet::{Block, Grid, Notes};
 
 /// The blocks of a comparison.
@@ -42,12 +41,12 @@ pub(super) fn blocks(comparison: &Comparison) -> Vec<Block> {
 fn grid(comparison: &Comparison) -> Grid {
     let heads = ["metric", ">base", ">n", ">new", ">n", ">change", ">interval", "verdict", "note"];
     let mut grid = Grid::new(PLACE.into_iter().chain(heads));
-    let keys: Vec<&CellKey> = comparison.cells.iter().map(|cell| &cell.cell).collect();
+    let several = Several::of(comparison.cells.iter().map(|cell| &cell.cell));
     let scales: Vec<(Metric, Scale)> =
         Metric::ALL.into_iter().filter_map(|metric| Some((metric, scale(comparison, metric)?))).collect();
     let mut notes = Notes::default();
     for cell in &comparison.cells {
-        let mut place = place(&cell.cell, &keys);
+        let mut place = place(&cell.cell, several);
         for row in &cell.metrics {
             let Some((_, scale)) = scales.iter().find(|(metric, _)| *metric == row.metric) else { continue };
             let mut line = place.clone();

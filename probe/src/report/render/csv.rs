@@ -10,7 +10,16 @@ use super::RenderError;
 const KEY: [&str; 9] =
     ["model_id", "sharding", "instance_meta", "nodes", "pp_tokens", "tg", "concurrency", "cache", "streamed"];
 
-/// Summaries as CSV. A cell in which nothing succeeded has one line without a metric.
+/// Fields of a metric, from its name to its warnings.
+const METRIC_FIELDS: usize = 14;
+
+/// Numbers of one field, in the order of measurement.
+fn several<T: ToString>(numbers: &[T]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(";")
+}
+
+/// Summaries as CSV, values and their sessions as lists in one field each. A metric that is too weak to be shown has a line
+/// that says why. A cell in which nothing succeeded has one line without a metric.
 pub(super) fn reports(reports: &Report) -> Result<String, RenderError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let rest = [
@@ -28,6 +37,9 @@ pub(super) fn reports(reports: &Report) -> Result<String, RenderError> {
         "stability",
         "min",
         "max",
+        "values",
+        "value_sessions",
+        "uncertainty_percent",
         "warnings",
     ];
     writer.write_record(["file", "format", "simulated"].into_iter().chain(KEY).chain(rest))?;
@@ -37,8 +49,17 @@ pub(super) fn reports(reports: &Report) -> Result<String, RenderError> {
             front.extend(key(&cell.key)?);
             front.extend([cell.requests, cell.batches, cell.failed, cell.sessions].map(|count| count.to_string()));
             if cell.metrics.is_empty() {
-                let blank = std::iter::repeat_n(String::new(), 11);
-                writer.write_record(front.iter().cloned().chain(blank))?;
+                let mut row = front.clone();
+                row.resize(front.len() + METRIC_FIELDS - 1, String::new());
+                row.push(cell.notices.join("; "));
+                writer.write_record(&row)?;
+            }
+            for absent in &cell.absent {
+                let mut row = front.clone();
+                row.extend([word(&absent.metric)?, absent.metric.definition().unit.to_owned(), "0".to_owned()]);
+                row.resize(front.len() + METRIC_FIELDS - 1, String::new());
+                row.push(absent.why.clone());
+                writer.write_record(&row)?;
             }
             for summary in &cell.metrics {
                 let mut row = front.clone();
@@ -53,6 +74,9 @@ pub(super) fn reports(reports: &Report) -> Result<String, RenderError> {
                     word(&summary.stability)?,
                     summary.min.to_string(),
                     summary.max.to_string(),
+                    several(&summary.values),
+                    several(&summary.sessions),
+                    number(summary.uncertainty_percent),
                     summary.warnings.join("; "),
                 ]);
                 writer.write_record(&row)?;
@@ -153,4 +177,45 @@ fn number(value: Option<f64>) -> String {
 fn text(writer: csv::Writer<Vec<u8>>) -> Result<String, RenderError> {
     let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_has_every_field_and_values_stand_beside_their_sessions() {
+        let row = |instance: &str, repeat: u32, rate: f64| {
+            serde_json::json!({"elapsed_s": 1.0, "output_text_preview": "", "power_usage": null, "model_id": "lab/m",
+                "stats": {"prompt_tps": rate, "generation_tps": 50.0, "prompt_tokens": 64, "generation_tokens": 8},
+                "instance_id": instance, "pp_tokens": 64, "tg": 8, "repeat_index": repeat})
+        };
+        let file = serde_json::json!({ "runs": [row("i", 0, 400.0), row("i", 1, 410.5), row("j", 0, 405.0)] });
+        let loaded = analyzer::import::load("f.json", file.to_string().as_bytes()).unwrap();
+        let mut report = analyzer::summary::reports(&[loaded]).unwrap();
+        report.files[0].cells[0].absent.push(analyzer::summary::AbsentMetric {
+            metric: analyzer::metric::Metric::Energy,
+            codes: Vec::new(),
+            why: "window too short".to_owned(),
+        });
+        let mut nothing = report.files[0].cells[0].clone();
+        nothing.metrics.clear();
+        nothing.absent.clear();
+        nothing.notices = vec!["2 of 2 requests failed; there is no number".to_owned()];
+        report.files[0].cells.push(nothing);
+        let text = reports(&report).unwrap();
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let head = reader.headers().unwrap().clone();
+        // The reader refuses lines whose number of fields is not the head's.
+        let lines: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
+        let field = |line: &csv::StringRecord, name: &str| {
+            line[head.iter().position(|found| found == name).unwrap()].to_owned()
+        };
+        let of = |metric: &str| lines.iter().find(|line| field(line, "metric") == metric).unwrap();
+        assert_eq!(field(of("prefill_tps"), "values"), "400;410.5;405");
+        assert_eq!(field(of("prefill_tps"), "value_sessions"), "0;0;1");
+        assert_eq!((field(of("energy"), "n"), field(of("energy"), "median")), ("0".to_owned(), String::new()));
+        assert_eq!(field(of("energy"), "warnings"), "window too short");
+        assert_eq!(field(lines.last().unwrap(), "warnings"), "2 of 2 requests failed; there is no number");
+    }
 }

@@ -1,7 +1,9 @@
 //! A summary → blocks: facts, a table per metric with a row per cell, exo's own lines, failures.
 
+use std::collections::BTreeSet;
+
 use analyzer::metric::Metric;
-use analyzer::summary::{CellKey, CellReport, FileReport, MetricSummary, Report};
+use analyzer::summary::{AbsentMetric, CellKey, CellReport, FileReport, MetricSummary, Report};
 use analyzer::units::{self, ABSENT, Scale};
 
 use super::sheet::{Block, Grid, Notes};
@@ -32,6 +34,9 @@ fn file(report: &FileReport) -> Vec<Block> {
             blocks.push(Block::Line(format!("{} ({})", definition.formula, definition.source)));
             blocks.push(Block::Grid(grid));
         }
+        if metric == Metric::Energy {
+            blocks.extend(node_blocks(&report.cells, tag));
+        }
     }
     let console = console(&report.cells);
     if !console.is_empty() {
@@ -49,15 +54,32 @@ fn file(report: &FileReport) -> Vec<Block> {
 /// The heads of [`place`].
 pub(super) const PLACE: [&str; 7] = ["model", "placement", ">pp", ">tg", ">c", "cache", "streamed"];
 
+/// Which of a cell's names tell it apart from the others of its table.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Several {
+    models: bool,
+    placements: bool,
+}
+
+impl Several {
+    pub(super) fn of<'a>(keys: impl IntoIterator<Item = &'a CellKey>) -> Self {
+        let mut keys = keys.into_iter();
+        let Some(first) = keys.next() else { return Self { models: false, placements: false } };
+        let placement = first.placement();
+        keys.fold(Self { models: false, placements: false }, |several, key| Self {
+            models: several.models || key.model_id != first.model_id,
+            placements: several.placements || key.placement() != placement,
+        })
+    }
+}
+
 /// What tells cells apart. Model and placement are named where there are several.
-pub(super) fn place(key: &CellKey, all: &[&CellKey]) -> Vec<String> {
+pub(super) fn place(key: &CellKey, several: Several) -> Vec<String> {
     let number = |value: Option<u64>| value.map_or_else(|| ABSENT.to_owned(), |value| value.to_string());
-    let several_models = all.iter().any(|other| other.model_id != key.model_id);
-    let several_placements = all.iter().any(|other| other.placement() != key.placement());
     let model = key.model_id.clone().unwrap_or_else(|| ABSENT.to_owned());
     vec![
-        if several_models { model } else { String::new() },
-        if several_placements { key.placement() } else { String::new() },
+        if several.models { model } else { String::new() },
+        if several.placements { key.placement() } else { String::new() },
         number(key.pp_tokens),
         number(key.tg),
         key.concurrency.to_string(),
@@ -69,32 +91,42 @@ pub(super) fn place(key: &CellKey, all: &[&CellKey]) -> Vec<String> {
 /// Columns of [`PLACE`] that may be left out when no row says anything there.
 pub(super) const REMOVABLE: [&str; 4] = ["model", "placement", "cache", "streamed"];
 
-fn keys(cells: &[CellReport]) -> Vec<&CellKey> {
-    cells.iter().map(|cell| &cell.key).collect()
+fn several(cells: &[CellReport]) -> Several {
+    Several::of(cells.iter().map(|cell| &cell.key))
 }
 
 fn cells(cells: &[CellReport]) -> Grid {
-    let mut grid = Grid::new(PLACE.into_iter().chain([">requests", ">batches", ">failed", ">sessions"]));
-    let keys = keys(cells);
+    let mut grid = Grid::new(PLACE.into_iter().chain([">requests", ">batches", ">failed", ">sessions", "note"]));
+    let several = several(cells);
+    let mut notes = Notes::default();
     for cell in cells {
-        let mut row = place(&cell.key, &keys);
+        let mut row = place(&cell.key, several);
         row.extend([cell.requests, cell.batches, cell.failed, cell.sessions].map(|count| count.to_string()));
+        row.push(notes.marks(&cell.notices));
         grid.rows.push(row);
     }
-    grid.without_empty(&REMOVABLE)
+    grid.notes = notes;
+    grid.without_empty(&REMOVABLE.into_iter().chain(["note"]).collect::<Vec<_>>())
 }
 
-/// A row per cell that has the metric; None where no cell has.
+/// A row per cell that has the metric, or that says why it has not; None where no cell has either.
 fn metric_grid(metric: Metric, cells: &[CellReport]) -> Option<Grid> {
-    let keys = keys(cells);
-    let found: Vec<(&CellKey, &MetricSummary)> = cells
+    let several = several(cells);
+    let found: Vec<(&CellKey, Result<&MetricSummary, &AbsentMetric>)> = cells
         .iter()
-        .filter_map(|cell| cell.metrics.iter().find(|found| found.metric == metric).map(|found| (&cell.key, found)))
+        .filter_map(|cell| {
+            let summary = cell.metrics.iter().find(|found| found.metric == metric).map(Ok);
+            let absent = || cell.absent.iter().find(|absent| absent.metric == metric).map(Err);
+            summary.or_else(absent).map(|found| (&cell.key, found))
+        })
         .collect();
-    let (_, first) = found.first()?;
+    if found.is_empty() {
+        return None;
+    }
+    let summaries = found.iter().filter_map(|(_, found)| found.ok());
     let scale = Scale::of(
-        &first.unit,
-        found.iter().flat_map(|(_, summary)| [summary.median, summary.mean, summary.min, summary.max]),
+        metric.definition().unit,
+        summaries.flat_map(|summary| [summary.median, summary.mean, summary.min, summary.max]),
     );
     let unit = scale.label();
     let heads = [
@@ -110,8 +142,18 @@ fn metric_grid(metric: Metric, cells: &[CellReport]) -> Option<Grid> {
     ];
     let mut grid = Grid::new(PLACE.into_iter().chain(heads.iter().map(String::as_str)));
     let mut notes = Notes::default();
-    for (key, summary) in found {
-        let mut row = place(key, &keys);
+    for (key, found) in found {
+        let mut row = place(key, several);
+        let summary = match found {
+            Ok(summary) => summary,
+            Err(absent) => {
+                let mark = notes.marks(std::slice::from_ref(&absent.why));
+                row.extend(["0", ABSENT, &mark].map(str::to_owned));
+                row.resize(PLACE.len() + heads.len(), ABSENT.to_owned());
+                grid.rows.push(row);
+                continue;
+            }
+        };
         row.extend([
             summary.n.to_string(),
             scale.text(Some(summary.median)),
@@ -129,15 +171,45 @@ fn metric_grid(metric: Metric, cells: &[CellReport]) -> Option<Grid> {
     Some(grid.without_empty(&REMOVABLE.into_iter().chain(["note"]).collect::<Vec<_>>()))
 }
 
+/// The energy node by node; nothing where one node is all there is.
+fn node_blocks(cells: &[CellReport], tag: &str) -> Vec<Block> {
+    let nodes = || cells.iter().flat_map(|cell| &cell.nodes);
+    if cells.iter().all(|cell| cell.nodes.len() < 2) {
+        return Vec::new();
+    }
+    let all = nodes().flat_map(|node| [Some(node.joules), node.prefill_joules, node.decode_joules]).flatten();
+    let scale = Scale::of(Metric::Energy.definition().unit, all);
+    let unit = scale.label();
+    let heads = [format!(">energy {unit}"), format!(">prefill {unit}"), format!(">decode {unit}")];
+    let mut grid = Grid::new(PLACE.into_iter().chain(["node"]).chain(heads.iter().map(String::as_str)));
+    let several = several(cells);
+    for cell in cells {
+        let mut place = place(&cell.key, several);
+        for node in &cell.nodes {
+            let mut row = place.clone();
+            row.push(node.label.clone());
+            row.extend([Some(node.joules), node.prefill_joules, node.decode_joules].map(|joules| scale.text(joules)));
+            grid.rows.push(row);
+            // The cell is named on its first line; the rest belong to it.
+            place.fill(String::new());
+        }
+    }
+    vec![
+        Block::Heading(2, format!("energy by node{tag}")),
+        Block::Line("means over the batches whose energy is shown".to_owned()),
+        Block::Grid(grid.without_empty(&REMOVABLE)),
+    ]
+}
+
 fn console(cells: &[CellReport]) -> Vec<String> {
-    let keys = keys(cells);
-    let several = keys.iter().any(|key| key.placement() != keys[0].placement());
+    let several = several(cells).placements;
     let mut lines: Vec<String> = Vec::new();
+    let mut heads = BTreeSet::new();
     for cell in cells.iter().filter(|cell| cell.requests > 0) {
         let placement = if several { format!("{}  ", cell.key.placement()) } else { String::new() };
         let head = format!("{placement}{}", cell.key.words());
         // exo's group knows no cache state: cells that differ in it alone share one line.
-        if lines.contains(&head) {
+        if !heads.insert(head.clone()) {
             continue;
         }
         lines.push(head);

@@ -2,7 +2,7 @@
 
 use analyzer::metric::Metric;
 use analyzer::summary::{CellKey, FileReport, MetricSummary};
-use analyzer::units::Scale;
+use analyzer::units::{ABSENT, Scale};
 use serde_json::{Value, json};
 
 use super::{BASE, NEW, Picture, plain};
@@ -62,6 +62,7 @@ pub fn repeats(files: &[&FileReport], metric: Metric, start: Start) -> Picture {
                     cells: vec![
                         Cell::words(file.name.clone()),
                         Cell::words(called[place].clone()),
+                        session(summary, number),
                         Cell::number((number + 1).to_string(), "order", Some((number + 1) as f64)),
                         Cell::number(scale.text(Some(*value)), "value", Some(*value)),
                     ],
@@ -95,6 +96,10 @@ pub fn repeats(files: &[&FileReport], metric: Metric, start: Start) -> Picture {
             columns: vec![
                 Column::words("file"),
                 Column::words("cell"),
+                Column {
+                    meaning: "from 0; the instance is replaced between sessions".into(),
+                    ..Column::number("session")
+                },
                 Column::number("value no."),
                 Column::number(unit),
             ],
@@ -107,6 +112,15 @@ pub fn repeats(files: &[&FileReport], metric: Metric, start: Start) -> Picture {
 
 fn of(metrics: &[MetricSummary], metric: Metric) -> Option<&MetricSummary> {
     metrics.iter().find(|summary| summary.metric == metric)
+}
+
+fn session(summary: &MetricSummary, number: usize) -> Cell {
+    let session = summary.sessions.get(number).copied();
+    Cell::number(
+        session.map_or_else(|| ABSENT.to_owned(), |session| session.to_string()),
+        "session",
+        session.map(f64::from),
+    )
 }
 
 /// The cells that have the metric on any side, each once.
@@ -179,6 +193,6 @@ mod tests {
     fn metrics_are_those_with_values_in_the_order_of_the_catalogue() {
         let file = report("a.json", &[50.0], 8);
         assert_eq!(metrics(&[&file])[..3], [Metric::PrefillTps, Metric::GenerationTps, Metric::Elapsed]);
-        assert!(!metrics(&[&file]).contains(&Metric::EnergyClient));
+        assert!(!metrics(&[&file]).contains(&Metric::Energy));
     }
 }

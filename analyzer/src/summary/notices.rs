@@ -1,0 +1,46 @@
+//! What a reader should know of a cell as a whole: how much of what was asked for its numbers stand on.
+
+use super::CellReport;
+use crate::record::ResultFile;
+use crate::units;
+
+/// Fewer batches than this have hardly a deviation; three is also exo's own advice for `--repeat`.
+const BATCHES_NEEDED: u64 = 3;
+
+/// The sentences of a cell; none for one that has all it asked for.
+pub(super) fn notices(file: &ResultFile, cell: &CellReport) -> Vec<String> {
+    let mut notices = Vec::new();
+    let all = cell.requests + cell.failed;
+    if cell.failed > 0 {
+        let rest = if cell.requests == 0 { "there is no number" } else { "the numbers stand on the rest" };
+        notices.push(format!("{} of {} failed; {rest}", cell.failed, units::count(all, "request")));
+    }
+    if cell.requests == 0 {
+        return notices;
+    }
+    // exo's client writes no row for a request that failed, and our failures name theirs.
+    let silent = (cell.batches * u64::from(cell.key.concurrency)).saturating_sub(all);
+    if silent > 0 {
+        notices.push(format!("{} of its batches gave no row", units::count(silent, "request")));
+    }
+    let asked = asked(file);
+    match asked {
+        Some(asked) if cell.batches < asked => {
+            notices.push(format!("{} of {asked} batches gave a valid request", cell.batches));
+        }
+        _ if cell.batches < BATCHES_NEEDED => notices.push(format!(
+            "{} in all: fewer than {BATCHES_NEEDED} say little of how the numbers vary",
+            units::count(cell.batches, "valid batch")
+        )),
+        _ => {}
+    }
+    notices
+}
+
+/// Batches that were asked for of each cell: repeats × sessions. None where the file does not tell, or repeated until the
+/// mean was known well enough.
+fn asked(file: &ResultFile) -> Option<u64> {
+    let provenance = file.exoscope.as_ref()?;
+    let method = &provenance.method;
+    method.target_precision.is_none().then(|| u64::from(method.repeat) * u64::from(provenance.sessions))
+}
