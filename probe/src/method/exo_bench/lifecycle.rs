@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::offer::Placement;
 use super::trouble::BenchError;
-use crate::capture::cluster::Cluster;
+use crate::capture::cluster::{Cluster, ClusterError};
 use crate::capture::event::Event;
 use crate::capture::recorder::Recorder;
 use crate::endpoint::exo::placement::{Instance, read_instances};
@@ -99,7 +99,14 @@ pub async fn wait_ready(
         }
         for shard in &instance.shards {
             // A runner is not there yet for many seconds; that is normal.
-            let status = cluster.find(&format!("/state/runners/{}", query_value(&shard.runner))).await?;
+            let status = match cluster.find(&format!("/state/runners/{}", query_value(&shard.runner))).await {
+                // One answer that fails is no runner that does; the deadline ends it if none comes.
+                Err(ClusterError::Refused { status: 500.., .. }) => {
+                    waiting.push("the cluster to tell how its runner is".into());
+                    continue;
+                }
+                answer => answer?,
+            };
             match status.as_ref().map(Runner::read).transpose()? {
                 Some(Runner::Able) => {}
                 Some(Runner::Failed(words)) => return Err(not_ready(format!("its runner failed: {words}"))),
