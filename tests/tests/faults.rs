@@ -359,3 +359,25 @@ fn the_runner_cannot_be_asked_for_a_while() {
     let run = Run::of(&cluster("poll-fails:2"), "");
     run.left(0, 1, "");
 }
+
+/// The bench waits for a download as long as it takes, so that who sees it stand still must be able to leave.
+#[cfg(unix)]
+#[test]
+fn a_download_that_stands_still_can_be_left_without_a_trace() {
+    let bench = cluster("download-stalls");
+    let node = nodes(&bench)[0].clone();
+    let plan = "--model simulated-8b --pp 64 --tg 8 --max-nodes 1";
+    let child = bench.command(plan).unwrap().stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    let target = format!("/state/downloads/{node}");
+    while !get(bench.cluster.address, &target).unwrap().to_string().contains("DownloadOngoing") {
+        assert!(std::time::Instant::now() < deadline, "the download never began");
+        std::thread::yield_now();
+    }
+    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!bench.results().exists() && !bench.journal().exists(), "nothing was measured, so nothing is left");
+    assert_eq!(bench.instances().unwrap(), Vec::<String>::new());
+}
