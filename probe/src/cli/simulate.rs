@@ -7,21 +7,31 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 
 use super::{CliError, Exit};
-use crate::simulate::{self, Cluster, PromptCounter, Settings};
+use crate::simulate::{self, Cluster, Fault, PromptCounter, Settings, fault_help};
 use crate::workload::Tokenizer;
 
 const MODELS: &str = "\
 Models:
   simulated-8b     the one the rates are of; pipelines only
   simulated-70b    five times slower; pipelines and tensors
-  simulated-400b   needs four nodes and a download
+  simulated-400b   needs four nodes and a download";
 
+const WHEN: &str = "\
+WHEN says which are struck, counted from 1: 2, 2-3 or every=3; without it, all are. Counted are the \
+requests to the bench endpoint, warm-ups included; for faults of instances and downloads, those. With \
+a fault marked *, simulated-8b is on no node at first.
+
+GET /simulated/energy tells what each node really drew since the start.
 Ctrl-C or SIGTERM ends it.";
+
+fn after_help() -> String {
+    format!("{MODELS}\n\nFaults:\n{}\n{WHEN}", fault_help())
+}
 
 /// A simulated cluster for demonstrations and tests. Its answers say that they are simulated; result files made with it
 /// are marked so.
 #[derive(Debug, clap::Args)]
-#[command(after_help = MODELS)]
+#[command(after_help = after_help())]
 pub(super) struct Arguments {
     /// Address to listen on
     #[arg(long, default_value = "127.0.0.1")]
@@ -48,14 +58,20 @@ pub(super) struct Arguments {
     #[arg(long, default_value_t = 1.0, value_parser = not_negative)]
     noise_percent: f64,
     /// Seconds from a created instance to a ready one
-    #[arg(long, default_value_t = 1.0, value_parser = not_negative)]
+    #[arg(long, default_value_t = 1.0, value_parser = seconds)]
     load_seconds: f64,
+    /// Seconds that a download of any size takes
+    #[arg(long, default_value_t = 2.0, value_parser = seconds)]
+    download_seconds: f64,
     /// Folder of the tokenizer that counts prompts; without it, the tiny one that comes with the program
     #[arg(long, value_name = "DIR")]
     tokenizer: Option<PathBuf>,
     /// A further model, org/name, as fast as simulated-8b; may be repeated
     #[arg(long, value_name = "ORG/NAME")]
     model: Vec<String>,
+    /// Something that goes wrong, from the list below; may be repeated
+    #[arg(long, value_name = "NAME[:WHEN]")]
+    fault: Vec<Fault>,
 }
 
 fn number(text: &str) -> Result<f64, String> {
@@ -70,6 +86,13 @@ fn not_negative(text: &str) -> Result<f64, String> {
     number(text).and_then(|number| if number >= 0.0 { Ok(number) } else { Err("must not be below 0".to_owned()) })
 }
 
+fn seconds(text: &str) -> Result<f64, String> {
+    let longest = simulate::LONGEST;
+    not_negative(text).and_then(|number| {
+        if number <= longest { Ok(number) } else { Err(format!("must not be more than a year, {longest} s")) }
+    })
+}
+
 impl Arguments {
     pub(super) fn run(self) -> Result<Exit, CliError> {
         let defaults = Settings::default();
@@ -77,16 +100,28 @@ impl Arguments {
             Some(folder) => Arc::new(Tokenizer::load(folder).map_err(CliError::failed)?),
             None => defaults.counter,
         };
+        let nodes = usize::from(self.nodes);
+        for fault in &self.fault {
+            if let Fault::NoPower(node) | Fault::FrozenPower(node) = *fault
+                && node > nodes
+            {
+                return Err(CliError::usage(format!(
+                    "--fault: there is no node {node} among {nodes}; name a lower one, or raise --nodes"
+                )));
+            }
+        }
         let settings = Settings {
-            nodes: self.nodes.into(),
+            nodes,
             seed: self.seed,
             speed: self.speed,
             prefill_tps: self.prefill_tps,
             decode_tps: self.decode_tps,
             noise_percent: self.noise_percent,
             load_seconds: self.load_seconds,
+            download_seconds: self.download_seconds,
             models: self.model,
             counter,
+            faults: self.fault,
         };
         let runtime = tokio::runtime::Runtime::new().map_err(CliError::failed)?;
         let served = runtime.block_on(serve(&self.host, self.port, settings));

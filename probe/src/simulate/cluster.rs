@@ -7,14 +7,15 @@ use std::time::Duration;
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
 use serde_json::{Map, Value};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::Settings;
 use super::catalogue::Model;
 use super::engine::Job;
-use super::node::{Node, free_ram};
+use super::fault::{Fault, Tally};
+use super::node::{Node, Sensors, free_ram};
 use super::physics::Load;
 use super::shard::Instance;
 
@@ -53,6 +54,10 @@ pub(super) struct World {
     pub(super) runners: Map<String, Value>,
     /// (node, model) → the download's state; absent is pending.
     pub(super) downloads: BTreeMap<(String, String), super::download::Progress>,
+    /// Command → how to end its stream.
+    pub(super) streams: BTreeMap<String, oneshot::Sender<()>>,
+    /// What faults are counted by.
+    pub(super) tally: Tally,
     /// Events so far: grows with every change.
     pub(super) events: i64,
     ids: StdRng,
@@ -67,27 +72,33 @@ impl Cluster {
         // Ids are new at each start, as exo's are, so the seed alone would not do: only what is measured repeats.
         let started = jiff::Timestamp::now().as_nanosecond() as u64;
         let mut ids = StdRng::seed_from_u64(settings.seed ^ started.rotate_left(32));
-        let nodes: Vec<Node> = (1..=settings.nodes).map(|number| Node::new(number, &mut ids)).collect();
+        let faults = &settings.faults;
+        let nodes: Vec<Node> =
+            (1..=settings.nodes).map(|number| Node::new(number, sensors_of(number, faults), &mut ids)).collect();
         let mut models = Model::built_in();
         for id in &settings.models {
             if !models.iter().any(|model| &model.id == id) {
                 models.push(Model::fast(id));
             }
         }
-        let world = World {
+        let mut world = World {
             nodes,
             models,
             instances: BTreeMap::new(),
             runners: Map::new(),
             downloads: BTreeMap::new(),
+            streams: BTreeMap::new(),
+            tally: Tally::default(),
             events: -1,
             ids,
             sensors: StdRng::seed_from_u64(settings.seed.wrapping_add(1)),
             engines: 0,
         };
-        let cluster = Self(Arc::new(Shared { settings, world: Mutex::new(world) }));
-        cluster.world().take_inventory();
-        cluster
+        world.take_inventory(faults);
+        if faults.contains(&Fault::DiskFull) {
+            world.fill_disks();
+        }
+        Self(Arc::new(Shared { settings, world: Mutex::new(world) }))
     }
 
     pub(super) fn settings(&self) -> &Settings {
@@ -99,8 +110,16 @@ impl Cluster {
         self.0.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads the nodes' sensors once a second, for ever.
-    pub(super) async fn run_sensors(self) {
+    /// Begins to live: what is there from the start, and the sensors, which are read once a second until the returned
+    /// task is aborted or the runtime ends.
+    pub(super) fn begin(&self) -> tokio::task::JoinHandle<()> {
+        if self.settings().faults.contains(&Fault::OtherInstance) {
+            super::instance::place_other(self);
+        }
+        tokio::spawn(self.clone().run_sensors())
+    }
+
+    async fn run_sensors(self) {
         let mut ticks = interval(SENSOR_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
         loop {
@@ -136,6 +155,19 @@ impl World {
         self.models.iter().find(|model| model.id == id)
     }
 
+    fn fill_disks(&mut self) {
+        let used: Vec<u64> = self.nodes.iter().map(|node| self.disk_used(&node.id)).collect();
+        for (node, used) in self.nodes.iter_mut().zip(used) {
+            node.fill_disk(used);
+        }
+    }
+
+    /// Bytes free on a node's disk; 0 for a node that is not there.
+    pub(super) fn disk_free(&self, id: &str) -> u64 {
+        let node = self.nodes.iter().find(|node| node.id == id);
+        node.map_or(0, |node| node.disk_free(self.disk_used(id)))
+    }
+
     /// Bytes of models in a node's memory.
     pub(super) fn memory_used(&self, node: &str) -> u64 {
         let shares = self.instances.values().map(|placed| {
@@ -159,22 +191,34 @@ impl World {
         }
     }
 
-    /// The way to the instance of a model with the fewest open requests.
-    pub(super) fn least_loaded(&self, model: &str) -> Option<(mpsc::UnboundedSender<Job>, Arc<()>)> {
+    /// The instance of a model with the fewest open requests.
+    pub(super) fn least_loaded(&self, model: &str) -> Option<&Placed> {
         let of_model = self.instances.values().filter(|placed| placed.instance.assignments().model_id == model);
-        let placed = of_model.min_by_key(|placed| Arc::strong_count(&placed.open))?;
-        Some((placed.jobs.clone(), Arc::clone(&placed.open)))
+        of_model.min_by_key(|placed| Arc::strong_count(&placed.open))
     }
 
-    /// Node ids and their published power, W.
+    /// The ids of the nodes that have sensors, in order.
+    pub(super) fn metered(&self) -> Vec<String> {
+        self.nodes.iter().filter(|node| node.is_metered()).map(|node| node.id.clone()).collect()
+    }
+
+    /// Their published power, W, in the same order.
     pub(super) fn power(&self) -> Vec<f64> {
-        self.nodes.iter().map(|node| node.published.watts).collect()
+        self.nodes.iter().filter(|node| node.is_metered()).map(|node| node.published.watts).collect()
     }
 
     /// The nodes' ids, in order.
     pub(super) fn node_ids(&self) -> Vec<String> {
         self.nodes.iter().map(|node| node.id.clone()).collect()
     }
+}
+
+/// How the sensors of the node with this number are, from 1.
+fn sensors_of(number: usize, faults: &[Fault]) -> Sensors {
+    if faults.iter().any(|fault| matches!(*fault, Fault::NoMacmon) || *fault == Fault::NoPower(number)) {
+        return Sensors::Missing;
+    }
+    if faults.contains(&Fault::FrozenPower(number)) { Sensors::Frozen } else { Sensors::Working }
 }
 
 /// A fresh id outside the world's lock.

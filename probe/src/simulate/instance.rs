@@ -7,10 +7,12 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
-use super::catalogue::Model;
+use super::catalogue::{Model, SLOW};
 use super::cluster::{Cluster, Placed, World};
 use super::engine::{Engine, Job};
+use super::fault::{Fault, InstanceFault};
 use super::physics::{Load, Rates};
+use super::placement;
 use super::refusal::Complaint;
 use super::shard::Instance;
 
@@ -57,41 +59,68 @@ pub(super) fn lack_of_memory(world: &World, instance: &Instance) -> Option<Strin
 
 /// Creates a posted instance a moment later.
 pub(super) fn create(cluster: &Cluster, instance: Instance) {
+    let fault = cluster.world().tally.instance(&cluster.settings().faults);
+    if fault == Some(InstanceFault::NeverAppears) {
+        return;
+    }
     let cluster = cluster.clone();
     tokio::spawn(async move {
         sleep(COMMAND_DELAY).await;
-        let (jobs, queue) = mpsc::unbounded_channel();
-        // Under the lock: the task cannot look for its instance before it is there.
-        let mut world = cluster.world();
-        let task = tokio::spawn(live(cluster.clone(), instance.clone(), queue));
-        let id = instance.id().to_owned();
-        world.events += 1;
-        world.instances.insert(id, Placed { instance, jobs, task: task.abort_handle(), open: Arc::new(()) });
+        appear(&cluster, instance, fault);
     });
 }
 
-/// Removes an instance a moment later. Its runners stay in the state for ever, shutting down.
+/// Places an instance of a model that is not the fast one on the first node: somebody else's.
+pub(super) fn place_other(cluster: &Cluster) {
+    let mut world = cluster.world();
+    let instance = world.model(SLOW).cloned().and_then(|model| placement::alone(&mut world, &model));
+    drop(world);
+    if let Some(instance) = instance {
+        appear(cluster, instance, None);
+    }
+}
+
+fn appear(cluster: &Cluster, instance: Instance, fault: Option<InstanceFault>) {
+    let (jobs, queue) = mpsc::unbounded_channel();
+    // Under the lock: the task cannot look for its instance before it is there.
+    let mut world = cluster.world();
+    let task = tokio::spawn(live(cluster.clone(), instance.clone(), queue, fault));
+    let id = instance.id().to_owned();
+    world.events += 1;
+    world.instances.insert(id, Placed { instance, jobs, task: task.abort_handle(), open: Arc::new(()) });
+}
+
+/// Removes an instance a moment later, or so much later as a fault says.
 pub(super) fn delete(cluster: &Cluster, id: String) {
+    let slow = cluster.settings().faults.iter().find_map(|fault| match *fault {
+        Fault::DeleteSlow(seconds) => Some(seconds),
+        _ => None,
+    });
     let cluster = cluster.clone();
     tokio::spawn(async move {
-        sleep(COMMAND_DELAY).await;
-        let mut world = cluster.world();
-        let Some(placed) = world.instances.remove(&id) else { return };
-        placed.task.abort();
-        let assignments = placed.instance.assignments();
-        for runner in assignments.runner_to_shard.keys() {
-            if let Some(status) = world.runners.get_mut(runner) {
-                *status = json!({"RunnerShuttingDown": {}});
-            }
-        }
-        let nodes: Vec<String> = assignments.node_to_runner.keys().cloned().collect();
-        world.set_load(&id, &nodes, None);
-        world.events += 1;
+        sleep(slow.unwrap_or(COMMAND_DELAY)).await;
+        vanish(&cluster, &id);
     });
+}
+
+/// Removes an instance now. Its runners stay in the state for ever, shutting down.
+pub(super) fn vanish(cluster: &Cluster, id: &str) {
+    let mut world = cluster.world();
+    let Some(placed) = world.instances.remove(id) else { return };
+    placed.task.abort();
+    let assignments = placed.instance.assignments();
+    for runner in assignments.runner_to_shard.keys() {
+        if let Some(status) = world.runners.get_mut(runner) {
+            *status = json!({"RunnerShuttingDown": {}});
+        }
+    }
+    let nodes: Vec<String> = assignments.node_to_runner.keys().cloned().collect();
+    world.set_load(id, &nodes, None);
+    world.events += 1;
 }
 
 /// Loads the instance, then works until it is aborted.
-async fn live(cluster: Cluster, instance: Instance, queue: mpsc::UnboundedReceiver<Job>) {
+async fn live(cluster: Cluster, instance: Instance, queue: mpsc::UnboundedReceiver<Job>, fault: Option<InstanceFault>) {
     let layers = instance.first_shard().map_or(1, |shard| shard.shard().n_layers.max(1));
     let [absent, idle, loading, loaded, warming] =
         SHARES.map(|share| Duration::from_secs_f64(cluster.settings().load_seconds * share));
@@ -101,6 +130,12 @@ async fn live(cluster: Cluster, instance: Instance, queue: mpsc::UnboundedReceiv
     sleep(idle).await;
     for layer in 0..=layers {
         show(json!({"RunnerLoading": {"layersLoaded": layer, "totalLayers": layers}}));
+        match fault.filter(|_| layer == layers / 2) {
+            Some(InstanceFault::RunnerFails) => return show(failed()),
+            // The queue stays open: requests wait for ever, as on a runner that hangs.
+            Some(InstanceFault::NeverReady) => return std::future::pending().await,
+            Some(InstanceFault::NeverAppears) | None => (),
+        }
         sleep(loading.div_f64(layers as f64 + 1.0)).await;
     }
     show(json!({"RunnerLoaded": {}}));
@@ -120,6 +155,14 @@ async fn live(cluster: Cluster, instance: Instance, queue: mpsc::UnboundedReceiv
 
 fn ready() -> Value {
     json!({"RunnerReady": {"prefillServerPort": null}})
+}
+
+/// A diagnosis as exo makes it of what a runner wrote to its standard error.
+fn failed() -> Value {
+    let diagnosis = json!({"RunnerMetalGpuTimeout": {
+        "message": "the simulated GPU did not answer in time", "evidence": ["simulated: command buffer timed out"],
+    }});
+    json!({"RunnerFailed": {"errorMessage": "the simulated runner ran out of memory", "diagnostics": [diagnosis]}})
 }
 
 fn set_runners(cluster: &Cluster, instance: &Instance, status: &Value) {

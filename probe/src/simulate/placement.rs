@@ -94,6 +94,13 @@ fn fitting(
     if counts.is_empty() { Err("No cycles found with sufficient memory".to_owned()) } else { Ok(counts) }
 }
 
+/// A model alone on the first node, where it fits.
+pub(super) fn alone(world: &mut World, model: &Model) -> Option<Instance> {
+    let node = world.nodes.first().map(|node| (node.id.clone(), node.ip()))?;
+    let fits = world.memory_free(&node.0) >= model.bytes;
+    fits.then(|| place(world, model, Sharding::Pipeline, Meta::Ring, &[node]))
+}
+
 fn place(world: &mut World, model: &Model, sharding: Sharding, meta: Meta, nodes: &[(String, String)]) -> Instance {
     // What exo builds for one node is a pipeline over a ring, whatever the preview's labels say.
     let (sharding, meta) = if nodes.len() == 1 { (Sharding::Pipeline, Meta::Ring) } else { (sharding, meta) };

@@ -8,14 +8,16 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{delete, get, post};
 use axum::{Json, body::Bytes};
 use serde_json::{Value, json};
+use tokio::time::{Duration, Instant};
 
 use super::catalogue::Model;
 use super::cluster::{Cluster, command_id};
 use super::completion::{complete, seconds};
+use super::fault::Fault;
 use super::placement::previews;
 use super::refusal::{self, Complaint};
 use super::shard::ShardMetadata;
-use super::{download, instance, state};
+use super::{awaiting, download, energy, instance, state};
 
 /// Every answer carries this header with the value `true`, so that no client takes the numbers for real.
 pub const SIMULATED: &str = "x-exoscope-simulated";
@@ -32,11 +34,18 @@ pub(super) fn router(cluster: Cluster) -> Router {
         .route("/v1/feature-flags", get(|| async { Json(json!({"disaggregation": false})) }))
         .route("/instance/previews", get(instance_previews))
         .route("/instance", post(create_instance))
+        .route("/instance/await", get(await_instance))
         .route("/instance/{id}", get(get_instance).delete(delete_instance))
         .route("/download/start", post(start_download))
         .route("/download/cancel", post(cancel_download))
         .route("/download/{node}/{*model}", delete(delete_download))
         .route("/bench/chat/completions", post(bench))
+        .route("/v1/cancel/{command}", post(cancel))
+        // exo has no such path: the truth is known to a simulation alone.
+        .route(
+            "/simulated/energy",
+            get(|State(cluster)| async move { Json(energy::to_json(&energy::energy(&cluster))) }),
+        )
         .fallback(unknown)
         .method_not_allowed_fallback(unknown)
         .layer(middleware::from_fn(mark))
@@ -60,11 +69,27 @@ async fn node_id(State(cluster): State<Cluster>) -> Json<Option<String>> {
 }
 
 async fn whole_state(State(cluster): State<Cluster>) -> Json<Value> {
+    take_time(&cluster).await;
     let world = cluster.world();
     Json(state::state(&world))
 }
 
+/// An answer about the state takes as long as a fault says.
+async fn take_time(cluster: &Cluster) {
+    let slow = cluster.settings().faults.iter().find_map(|fault| match *fault {
+        Fault::SlowPoll(time) => Some(time),
+        _ => None,
+    });
+    if let Some(time) = slow {
+        tokio::time::sleep(time).await;
+    }
+}
+
 async fn state_path(State(cluster): State<Cluster>, Path(path): Path<String>) -> Response {
+    take_time(&cluster).await;
+    if path.starts_with("runners") && cluster.world().tally.poll_fails(&cluster.settings().faults) {
+        return refusal::internal();
+    }
     let state = state::state(&cluster.world());
     match state::at_path(&state, &path) {
         Ok(value) => Json(value).into_response(),
@@ -135,6 +160,25 @@ async fn create_instance(State(cluster): State<Cluster>, bytes: Bytes) -> Respon
     Json(json!({"message": "Command received.", "command_id": command, "model_card": card})).into_response()
 }
 
+async fn await_instance(State(cluster): State<Cluster>, RawQuery(query): RawQuery) -> Response {
+    let Some(model) = values(query.as_deref(), "model_id").into_iter().next() else {
+        return Complaint::missing(["query", "model_id"], &Value::Null).response();
+    };
+    let wait = match values(query.as_deref(), "timeout_seconds").first().map(|text| text.parse::<f64>()) {
+        None => None,
+        Some(Ok(seconds)) if (0.0..=LONGEST_AWAIT).contains(&seconds) => Some(Duration::from_secs_f64(seconds)),
+        Some(_) => {
+            let message = format!("Input should be a number from 0 to {LONGEST_AWAIT}");
+            return Complaint::new("value_error", &["query".into(), "timeout_seconds".into()], &message, &Value::Null)
+                .response();
+        }
+    };
+    awaiting::answer(&cluster, model, wait.map(|wait| Instant::now() + wait))
+}
+
+/// The most seconds that exo lets a client wait for an instance.
+const LONGEST_AWAIT: f64 = 300.0;
+
 async fn get_instance(State(cluster): State<Cluster>, Path(id): Path<String>) -> Response {
     match cluster.world().instances.get(&id) {
         Some(placed) => Json(json!(placed.instance)).into_response(),
@@ -145,6 +189,9 @@ async fn get_instance(State(cluster): State<Cluster>, Path(id): Path<String>) ->
 async fn delete_instance(State(cluster): State<Cluster>, Path(id): Path<String>) -> Response {
     if !cluster.world().instances.contains_key(&id) {
         return refusal::error(StatusCode::NOT_FOUND, "Instance not found");
+    }
+    if cluster.world().tally.deletion_is_refused(&cluster.settings().faults) {
+        return refusal::internal();
     }
     let command = command_id(&cluster);
     instance::delete(&cluster, id.clone());
@@ -162,7 +209,7 @@ async fn start_download(State(cluster): State<Cluster>, bytes: Bytes) -> Respons
         let field = if body["targetNodeId"].is_string() { "shardMetadata" } else { "targetNodeId" };
         return Complaint::missing(["body", field], &body).response();
     };
-    download::start(&cluster, node.to_owned(), shard.shard().model_card.model_id.clone());
+    download::start(&cluster, node, &shard.shard().model_card.model_id);
     Json(json!({"commandId": command_id(&cluster)})).into_response()
 }
 
@@ -186,6 +233,14 @@ async fn delete_download(State(cluster): State<Cluster>, Path((node, model)): Pa
 
 async fn bench(State(cluster): State<Cluster>, bytes: Bytes) -> Response {
     complete(cluster, bytes).await
+}
+
+async fn cancel(State(cluster): State<Cluster>, Path(command): Path<String>) -> Response {
+    let stream = cluster.world().streams.remove(&command);
+    match stream.map(|stream| stream.send(())) {
+        Some(Ok(())) => Json(json!({"message": "Command cancelled.", "command_id": command})).into_response(),
+        Some(Err(())) | None => refusal::error(StatusCode::NOT_FOUND, "Command not found or already completed"),
+    }
 }
 
 /// All values of one query parameter, decoded.

@@ -18,6 +18,8 @@ pub(super) fn state(world: &World) -> Value {
         world.instances.iter().map(|(id, placed)| (id.clone(), json!(placed.instance))).collect();
     let custom: Map<String, Value> =
         world.models.iter().filter(|model| model.custom).map(|model| (model.id.clone(), json!(model.card()))).collect();
+    let metered = world.nodes.iter().filter(|node| node.is_metered());
+    let readings: Map<String, Value> = metered.map(|node| (node.id.clone(), node.published.json())).collect();
     let linked = world.nodes.len() > 1;
     json!({
         "instances": instances,
@@ -30,7 +32,7 @@ pub(super) fn state(world: &World) -> Value {
         "nodeIdentities": per_node(&Node::identity),
         "nodeMemory": per_node(&|node| node.memory(world.memory_used(&node.id))),
         "nodeDisk": per_node(&|node| node.disk(world.disk_used(&node.id))),
-        "nodeSystem": per_node(&|node| node.published.json()),
+        "nodeSystem": readings,
         "nodeNetwork": per_node(&Node::network),
         "nodeThunderbolt": if linked { per_node(&Node::thunderbolt) } else { json!({}) },
         "nodeThunderboltBridge": {},

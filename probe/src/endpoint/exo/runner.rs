@@ -35,7 +35,11 @@ impl Runner {
                 let words: Vec<String> = message
                     .map(str::to_owned)
                     .into_iter()
-                    .chain(diagnostics.map(|entry| entry.as_str().map_or_else(|| entry.to_string(), str::to_owned)))
+                    .chain(diagnostics.map(|entry| {
+                        // exo tags each with its kind; what a person wants is the message in it.
+                        let message = tagged(entry).and_then(|(_, content)| content.get("message")).unwrap_or(entry);
+                        message.as_str().map_or_else(|| entry.to_string(), str::to_owned)
+                    }))
                     .collect();
                 Self::Failed(if words.is_empty() { "no reason given".into() } else { words.join("; ") })
             }
@@ -56,8 +60,9 @@ mod tests {
         assert_eq!(Runner::read(&json!({"RunnerRunning": {}})), Ok(Runner::Able));
         let loading = json!({"RunnerLoading": {"layersLoaded": 1, "totalLayers": 2}});
         assert_eq!(Runner::read(&loading), Ok(Runner::Loading(Some((1, 2)))));
-        let failed = json!({"RunnerFailed": {"errorMessage": "out of memory", "diagnostics": ["rank 1"]}});
-        assert_eq!(Runner::read(&failed), Ok(Runner::Failed("out of memory; rank 1".into())));
+        let tagged = json!({"RunnerMetalGpuTimeout": {"message": "the GPU hung", "evidence": ["…"]}});
+        let failed = json!({"RunnerFailed": {"errorMessage": "out of memory", "diagnostics": ["rank 1", tagged]}});
+        assert_eq!(Runner::read(&failed), Ok(Runner::Failed("out of memory; rank 1; the GPU hung".into())));
         assert_eq!(Runner::read(&json!({"RunnerIdle": {}})), Ok(Runner::Other("RunnerIdle".into())));
     }
 }

@@ -107,7 +107,7 @@ pub async fn wait_ready(
             // A runner is not there yet for many seconds; that is normal.
             let target = format!("/state/runners/{}", query_value(&shard.runner));
             let Some(status) = patience.bear(cluster.find(&target).await)? else {
-                waiting.push("the cluster to answer".into());
+                waiting.push("the cluster to tell how its runner is".into());
                 continue;
             };
             match status.as_ref().map(Runner::read).transpose()? {
