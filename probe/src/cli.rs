@@ -3,6 +3,7 @@
 mod bench;
 mod compare;
 mod recover;
+mod replay;
 mod report;
 mod simulate;
 mod view;
@@ -95,6 +96,8 @@ enum Verb {
     Recover(recover::Arguments),
     /// Run a simulated exo cluster
     Simulate(simulate::Arguments),
+    /// Serve a recording as a server, with its own timing
+    Replay(replay::Arguments),
 }
 
 /// Runs the program on a command line, program name first.
@@ -117,6 +120,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Verb::View(arguments) => arguments.run(),
         Verb::Recover(arguments) => arguments.run(),
         Verb::Simulate(arguments) => arguments.run(),
+        Verb::Replay(arguments) => arguments.run(),
     };
     result.unwrap_or_else(|error| {
         crate::report::progress::say(&format!("exoscope: {}", error.sentence));

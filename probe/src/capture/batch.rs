@@ -29,24 +29,30 @@ pub async fn send(cluster: &Cluster, outgoing: Vec<Outgoing>, idle: Duration, mu
     let mut refused = Vec::new();
     for (request_index, outgoing) in (0u32..).zip(outgoing) {
         match prepare(&cluster.address, outgoing).await {
-            Ok(connection) => ready.push((request_index, connection)),
+            Ok(connection) => {
+                let asked = cluster.recording.as_ref().map(|recording| recording.asked(&connection));
+                ready.push((request_index, connection, asked));
+            }
             Err(error) => refused.push(Sent { request_index, result: Err(error) }),
         }
     }
     let (line, places) = StartLine::new(ready.len());
     let mut tasks = tokio::task::JoinSet::new();
-    for ((request_index, connection), place) in ready.into_iter().zip(places) {
+    for ((request_index, connection, asked), place) in ready.into_iter().zip(places) {
         let (clock, interrupt) = (cluster.clock, cluster.interrupt.clone());
         tasks.spawn(async move {
             // None only when the line is dropped before its release, which it is not.
             place.wait().await;
-            Sent { request_index, result: Ok(connection.exchange(&clock, idle, &interrupt).await) }
+            (asked, Sent { request_index, result: Ok(connection.exchange(&clock, idle, &interrupt).await) })
         });
     }
     let start = line.release(&cluster.clock).await;
     refused.into_iter().for_each(|sent| ended(start, sent));
     while let Some(done) = tasks.join_next().await {
-        if let Ok(done) = done {
+        if let Ok((asked, done)) = done {
+            if let (Some(recording), Some(asked), Ok(exchange)) = (&cluster.recording, asked, &done.result) {
+                recording.keep(asked, exchange);
+            }
             ended(start, done);
         }
     }

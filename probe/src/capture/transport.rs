@@ -14,13 +14,17 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::clock::Clock;
 use super::exchange::{End, Exchange, Sign};
 use super::interrupt::Interrupt;
+use super::recording::recorded::Recorded;
 use crate::plan::Address;
 
 /// A server on the same network that does not take a connection within this time will not take it at all.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(10);
 
 /// The header by which the simulator says what it is.
-const SIMULATED: &str = "x-exoscope-simulated";
+pub(crate) const SIMULATED: &str = "x-exoscope-simulated";
+
+/// The header by which a replayed recording says what it is.
+pub(crate) const REPLAYED: &str = "x-exoscope-replay";
 
 /// Why nothing could be sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -86,6 +90,7 @@ pub struct Ready {
     connect: Duration,
     sign: Sign,
     driver: Driver,
+    body: Option<Bytes>,
 }
 
 /// Drives the connection's bytes; closing with the last owner is what tells a server to stop a stream.
@@ -143,13 +148,30 @@ pub async fn prepare(address: &Address, outgoing: Outgoing) -> Result<Ready, Tra
     }));
     sender.ready().await.map_err(|error| refused(error.to_string()))?;
     let sign = if outgoing.stream { Sign::Data } else { Sign::End };
-    Ok(Ready { sender, request, connect: before.elapsed(), sign, driver })
+    Ok(Ready { sender, request, connect: before.elapsed(), sign, driver, body: outgoing.body })
 }
 
 impl Ready {
+    /// How long opening the connection took.
+    pub(super) const fn connect(&self) -> Duration {
+        self.connect
+    }
+
+    /// The request as a recording keeps it; nothing of the answer yet.
+    pub(super) fn recorded(&self) -> Recorded {
+        let mut recorded = Recorded {
+            method: self.request.method().to_string(),
+            target: self.request.uri().to_string(),
+            req_headers: words_of(self.request.headers()),
+            ..Recorded::default()
+        };
+        recorded.set_asked(self.body.as_deref().unwrap_or_default().to_vec());
+        recorded
+    }
+
     /// Lets the request go and takes what comes: stamp first, keep the bytes, read them later.
     pub async fn exchange(self, clock: &Clock, idle: Duration, interrupt: &Interrupt) -> Exchange {
-        let Self { mut sender, request, connect, sign, driver } = self;
+        let Self { mut sender, request, connect, sign, driver, body: _ } = self;
         let mut deadline = Instant::now() + idle;
         let sent = clock.now();
         let mut exchange = Exchange {
@@ -158,6 +180,7 @@ impl Ready {
             headers: None,
             status: None,
             simulated: false,
+            answer_headers: Vec::new(),
             chunks: Vec::new(),
             done: sent,
             end: End::Whole,
@@ -194,7 +217,8 @@ impl Ready {
                 }
             }
         };
-        let exchange = exchange.ended(clock, end);
+        let mut exchange = exchange.ended(clock, end);
+        exchange.answer_headers = words_of(response.headers());
         drop(driver);
         exchange
     }
@@ -206,6 +230,12 @@ impl Exchange {
         self.end = end;
         self
     }
+}
+
+/// Headers in order, as text; bytes that are none are shown as the replacement character.
+fn words_of(headers: &hyper::HeaderMap) -> Vec<(String, String)> {
+    let text = |value: &hyper::header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect()
 }
 
 /// hyper's own words say little; the cause below them says what the system did.

@@ -12,6 +12,7 @@ use crate::capture::interrupt::{Interrupt, Why};
 use crate::capture::journal::Journal;
 use crate::capture::output::Output;
 use crate::capture::recorder::Recorder;
+use crate::capture::recording::Claim;
 use crate::method::exo_bench::{self, Conclusion, trouble::BenchError};
 use crate::plan::{Asked, InstanceMeta, Plan, Selection, Sharding, Streaming};
 use crate::report::progress::say;
@@ -136,6 +137,10 @@ pub(super) struct Arguments {
     /// Write the result file to standard output instead
     #[arg(long, help_heading = "Output")]
     stdout: bool,
+    /// Keep every request and answer with its times, for `exoscope replay`; gzipped where FILE ends in .gz. Holds the
+    /// prompts: share with care, or pass it through `exoscope redact`
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    record: Option<PathBuf>,
     /// How progress is shown on stderr
     #[arg(long, value_enum, default_value_t, help_heading = "Output")]
     progress: progress::Mode,
@@ -144,10 +149,15 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn run(self, command: Vec<String>) -> Result<Exit, CliError> {
         let (json_out, to_stdout, mode) = (self.json_out.clone(), self.stdout, self.progress);
+        let record = self.record.clone();
+        if record.as_deref().is_some_and(|record| same_place(record, &json_out)) {
+            return Err(CliError::usage("--record and --json-out name the same file; the one would replace the other"));
+        }
         let plan = self.asked().check().map_err(CliError::usage)?;
         if json_out == Path::new(document::STANDARD) {
             return Err(CliError::usage("--json-out -: write to standard output with --stdout"));
         }
+        let record = record.as_deref().map(Claim::new).transpose().map_err(CliError::failed)?;
         let (place, journal) = Place::claim(&plan, &json_out, to_stdout)?;
         let interrupt = Interrupt::default();
         let mut recorder = Recorder::new(journal, progress::listener(mode), interrupt.clone());
@@ -158,8 +168,16 @@ impl Arguments {
                 .listen()
                 .map_err(|error| CliError::failed(format!("the system does not let Ctrl-C be heard: {error}")))?;
             let clock = Clock::start();
-            let cluster = Cluster::new(plan.target.clone(), clock, interrupt.clone());
+            let recording = record
+                .map(|claim| claim.start(&clock))
+                .transpose()
+                .map_err(|error| CliError::failed(format!("the system gives no threads: {error}")))?;
+            let cluster = Cluster::new(plan.target.clone(), clock, interrupt.clone()).recorded(recording.clone());
             let outcome = exo_bench::run(&plan, &command, &cluster, &mut recorder).await;
+            if let Some(lost) = recording.and_then(|recording| recording.close()) {
+                // Before its start a run has no place for notices.
+                if recorder.started() { recorder.notice(lost) } else { say(&format!("note: {lost}")) }
+            }
             let cut_short = outcome.as_ref().err().map(|error| reason(error, &interrupt));
             if recorder.started() {
                 recorder.record(Event::Ended { at: clock.utc(clock.now()), cut_short });
@@ -207,6 +225,12 @@ impl Arguments {
             atom: self.atom,
         }
     }
+}
+
+/// Whether two names are of one place, as far as names tell.
+fn same_place(one: &Path, other: &Path) -> bool {
+    let full = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    full(one) == full(other)
 }
 
 /// Where the result goes.

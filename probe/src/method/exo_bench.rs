@@ -78,6 +78,9 @@ pub async fn run(
 
     recorder.record(Event::Started { provenance: Box::new(provenance(plan, command, cluster, &model, identity)) });
     plan.warnings.iter().for_each(|warning| recorder.notice(warning));
+    if cluster.is_replayed() {
+        recorder.notice("the server replays a recording: the numbers are those of the recorded run, served again");
+    }
 
     if let Some(placement) = reused {
         if let Some(snapshot) = planning::snapshot(cluster).await? {
