@@ -3,6 +3,7 @@
 mod bench;
 mod compare;
 mod recover;
+mod redact;
 mod replay;
 mod report;
 mod simulate;
@@ -98,6 +99,8 @@ enum Verb {
     Simulate(simulate::Arguments),
     /// Serve a recording as a server, with its own timing
     Replay(replay::Arguments),
+    /// Take names and texts out of a result file or a recording
+    Redact(redact::Arguments),
 }
 
 /// Runs the program on a command line, program name first.
@@ -121,6 +124,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Verb::Recover(arguments) => arguments.run(),
         Verb::Simulate(arguments) => arguments.run(),
         Verb::Replay(arguments) => arguments.run(),
+        Verb::Redact(arguments) => arguments.run(),
     };
     result.unwrap_or_else(|error| {
         crate::report::progress::say(&format!("exoscope: {}", error.sentence));
