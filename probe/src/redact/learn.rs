@@ -110,10 +110,10 @@ impl Learner {
                 _ => decoded(raw),
             };
             match &part {
-                Part::Key { above } => {
-                    if above.as_deref().is_some_and(|above| NODE_MAPS.contains(&above)) || is_node_id(&text) {
-                        self.learn(&text, Kind::Node);
-                    }
+                Part::Key { above }
+                    if above.as_deref().is_some_and(|above| NODE_MAPS.contains(&above)) || is_node_id(&text) =>
+                {
+                    self.learn(&text, Kind::Node);
                 }
                 Part::Value { key: Some(key), .. } => {
                     self.value(key, &text, &before);
