@@ -9,6 +9,7 @@
 //! - [`sampler`] polls the node metrics.
 //! - [`event`] is the only road from the runner to terminal, journal and file; [`recorder`] is where they go in.
 //! - [`journal`] appends them to a file that survives a crash; [`fold`] makes a result file of them.
+//! - [`recording`] keeps the raw exchanges, for `exoscope replay`.
 //! - [`output`] claims the output before anything is measured and writes it whole or not at all.
 
 pub mod barrier;
@@ -23,5 +24,6 @@ pub mod interrupt;
 pub mod journal;
 pub mod output;
 pub mod recorder;
+pub mod recording;
 pub mod sampler;
 pub mod transport;

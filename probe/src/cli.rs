@@ -3,6 +3,8 @@
 mod bench;
 mod compare;
 mod recover;
+mod redact;
+mod replay;
 mod report;
 mod simulate;
 mod view;
@@ -95,6 +97,10 @@ enum Verb {
     Recover(recover::Arguments),
     /// Run a simulated exo cluster
     Simulate(simulate::Arguments),
+    /// Serve a recording as a server, with its own timing
+    Replay(replay::Arguments),
+    /// Take names and texts out of a result file or a recording
+    Redact(redact::Arguments),
 }
 
 /// The arguments of a bench out of a whole command line, program name first; else the reason in one line.
@@ -130,6 +136,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Verb::View(arguments) => arguments.run(),
         Verb::Recover(arguments) => arguments.run(),
         Verb::Simulate(arguments) => arguments.run(),
+        Verb::Replay(arguments) => arguments.run(),
+        Verb::Redact(arguments) => arguments.run(),
     };
     result.unwrap_or_else(|error| {
         crate::report::progress::say(&format!("exoscope: {}", error.sentence));

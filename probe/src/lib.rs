@@ -10,8 +10,8 @@
 //! 6. [`capture`] sends it and stamps what arrives: clock, barrier, exchange, transport, sampler, journal.
 //! 7. [`report`] turns events into progress, closing tables and rendered reports, through `analyzer`.
 //!
-//! Beside the road: [`simulate`] is a cluster for the demo and the tests, [`replay`] serves recorded traffic, [`viewer`]
-//! serves the built web app, [`environment`] knows the host.
+//! Beside the road: [`simulate`] is a cluster for the demo and the tests, [`replay`] serves recorded traffic, [`redact`]
+//! takes names out of files, [`viewer`] serves the built web app, [`environment`] knows the host.
 
 pub mod capture;
 pub mod cli;
@@ -19,6 +19,7 @@ pub mod endpoint;
 pub mod environment;
 pub mod method;
 pub mod plan;
+pub mod redact;
 pub mod replay;
 pub mod report;
 pub mod simulate;

@@ -50,7 +50,10 @@ pub async fn send(
     let mut refused = Vec::new();
     for (request_index, outgoing) in (0u32..).zip(outgoing) {
         match prepare(&cluster.address, outgoing).await {
-            Ok(connection) => ready.push((request_index, connection.ringing(around.first.clone()))),
+            Ok(connection) => {
+                let asked = cluster.recording.as_ref().map(|recording| recording.asked(&connection));
+                ready.push((request_index, connection.ringing(around.first.clone()), asked));
+            }
             Err(error) => refused.push(Sent { request_index, result: Err(error) }),
         }
     }
@@ -58,10 +61,11 @@ pub async fn send(
     let (line, places) = StartLine::new(u32::try_from(ready.len()).unwrap_or(u32::MAX));
     let mut tasks = tokio::task::JoinSet::new();
     let mut indices = HashMap::new();
-    for ((request_index, connection), place) in ready.into_iter().zip(places) {
+    for ((request_index, connection, asked), place) in ready.into_iter().zip(places) {
         let (clock, interrupt) = (cluster.clock, cluster.interrupt.clone());
         let task = tasks.spawn(async move {
-            Sent { request_index, result: Ok(connection.exchange(&clock, idle, &interrupt, Some(place)).await) }
+            let exchange = connection.exchange(&clock, idle, &interrupt, Some(place)).await;
+            (asked, Sent { request_index, result: Ok(exchange) })
         });
         indices.insert(task.id(), request_index);
     }
@@ -70,11 +74,14 @@ pub async fn send(
     let start = line.release(&cluster.clock);
     refused.into_iter().for_each(|sent| ended(start, sent));
     while let Some(done) = tasks.join_next().await {
-        let sent = done.unwrap_or_else(|fault| Sent {
+        let (asked, sent) = done.unwrap_or_else(|fault| {
             // Every task was put into the map when it was started.
-            request_index: indices.get(&fault.id()).copied().unwrap_or(u32::MAX),
-            result: Err(TransportError::Lost),
+            let request_index = indices.get(&fault.id()).copied().unwrap_or(u32::MAX);
+            (None, Sent { request_index, result: Err(TransportError::Lost) })
         });
+        if let (Some(recording), Some(asked), Ok(exchange)) = (&cluster.recording, asked, &sent.result) {
+            recording.keep(asked, exchange);
+        }
         ended(start, sent);
     }
 }

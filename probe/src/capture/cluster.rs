@@ -11,7 +11,8 @@ use serde_json::Value;
 use super::clock::Clock;
 use super::exchange::{End, Exchange};
 use super::interrupt::{Interrupt, Interrupted};
-use super::transport::{Outgoing, TransportError, Verb, prepare};
+use super::recording::Recording;
+use super::transport::{Outgoing, REPLAYED, TransportError, Verb, prepare};
 use crate::endpoint::exo::{ShapeError, error_words};
 use crate::plan::Address;
 
@@ -69,14 +70,23 @@ pub struct Cluster {
     pub clock: Clock,
     /// The wish to stop.
     pub interrupt: Interrupt,
+    /// Where the raw exchanges are kept; none: nowhere.
+    pub recording: Option<Recording>,
     simulated: Arc<AtomicBool>,
+    replayed: Arc<AtomicBool>,
 }
 
 impl Cluster {
     /// A cluster at an address.
     #[must_use]
     pub fn new(address: Address, clock: Clock, interrupt: Interrupt) -> Self {
-        Self { address, clock, interrupt, simulated: Arc::default() }
+        Self { address, clock, interrupt, recording: None, simulated: Arc::default(), replayed: Arc::default() }
+    }
+
+    /// The same cluster with its raw exchanges kept.
+    #[must_use]
+    pub fn recorded(self, recording: Option<Recording>) -> Self {
+        Self { recording, ..self }
     }
 
     /// The same cluster for what must be done even when the run shall stop.
@@ -89,6 +99,12 @@ impl Cluster {
     #[must_use]
     pub fn is_simulated(&self) -> bool {
         self.simulated.load(Ordering::Relaxed)
+    }
+
+    /// Whether any answer so far said that it comes from a recording.
+    #[must_use]
+    pub fn is_replayed(&self) -> bool {
+        self.replayed.load(Ordering::Relaxed)
     }
 
     /// Reads something that must be there.
@@ -134,7 +150,14 @@ impl Cluster {
     async fn ask(&self, verb: Verb, target: &str, body: Option<Bytes>) -> Result<Value, ClusterError> {
         let outgoing = Outgoing { verb, target: target.to_owned(), body, stream: false };
         let ready = self.interrupt.unless(prepare(&self.address, outgoing)).await??;
+        let kept = self.recording.as_ref().map(|recording| (recording, recording.asked(&ready)));
         let exchange = ready.exchange(&self.clock, ANSWER_DEADLINE, &self.interrupt, None).await;
+        if let Some((recording, asked)) = kept {
+            recording.keep(asked, &exchange);
+        }
+        if exchange.answer_headers.iter().any(|(name, value)| name == REPLAYED && value == "true") {
+            self.replayed.store(true, Ordering::Relaxed);
+        }
         if exchange.simulated {
             self.simulated.store(true, Ordering::Relaxed);
         }

@@ -57,6 +57,8 @@ pub struct Exchange {
     pub status: Option<u16>,
     /// The server said that it is a simulation.
     pub simulated: bool,
+    /// The answer's headers, names in lower case; read after the answer has ended.
+    pub answer_headers: Vec<(String, String)>,
     /// The body as it came.
     pub chunks: Vec<(Stamp, Bytes)>,
     /// Nothing more came.
@@ -128,6 +130,7 @@ mod tests {
             headers: Some(now),
             status: Some(status),
             simulated: false,
+            answer_headers: Vec::new(),
             chunks: vec![(now, Bytes::from_static(body.as_bytes()))],
             done: now,
             end,

@@ -18,13 +18,17 @@ use super::clock::Clock;
 use super::exchange::{End, Exchange, Sign};
 use super::held_back::{HeldBack, Payload, Sent};
 use super::interrupt::Interrupt;
+use super::recording::recorded::Recorded;
 use crate::plan::Address;
 
 /// A server on the same network that does not take a connection within this time will not take it at all.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(10);
 
 /// The header by which the simulator says what it is.
-const SIMULATED: &str = "x-exoscope-simulated";
+pub(crate) const SIMULATED: &str = "x-exoscope-simulated";
+
+/// The header by which a replayed recording says what it is.
+pub(crate) const REPLAYED: &str = "x-exoscope-replay";
 
 /// Why nothing could be sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -155,6 +159,23 @@ pub async fn prepare(address: &Address, outgoing: Outgoing) -> Result<Ready, Tra
 }
 
 impl Ready {
+    /// How long opening the connection took.
+    pub(super) const fn connect(&self) -> Duration {
+        self.connect
+    }
+
+    /// The request as a recording keeps it; nothing of the answer yet.
+    pub(super) fn recorded(&self) -> Recorded {
+        let mut recorded = Recorded {
+            method: self.request.method().to_string(),
+            target: self.request.uri().to_string(),
+            req_headers: words_of(self.request.headers()),
+            ..Recorded::default()
+        };
+        recorded.set_asked(self.request.body().as_deref().unwrap_or_default().to_vec());
+        recorded
+    }
+
     /// Rings when the first data line comes: the first token of a stream, or an error in its place.
     #[must_use]
     pub fn ringing(self, first: Option<Arc<Notify>>) -> Self {
@@ -187,6 +208,7 @@ impl Ready {
             headers: None,
             status: None,
             simulated: false,
+            answer_headers: Vec::new(),
             chunks: Vec::new(),
             done: sent,
             end: End::Whole,
@@ -232,7 +254,8 @@ impl Ready {
                 }
             }
         };
-        let exchange = exchange.ended(clock, end);
+        let mut exchange = exchange.ended(clock, end);
+        exchange.answer_headers = words_of(response.headers());
         drop(driver);
         exchange
     }
@@ -252,6 +275,12 @@ async fn silent_or_interrupted(deadline: Instant, idle: Duration, interrupt: &In
         () = sleep_until(deadline) => End::Silent(idle),
         () = interrupt.raised() => End::Interrupted,
     }
+}
+
+/// Headers in order, as text; bytes that are none are shown as the replacement character.
+fn words_of(headers: &hyper::HeaderMap) -> Vec<(String, String)> {
+    let text = |value: &hyper::header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect()
 }
 
 /// hyper's own words say little; the cause below them says what the system did.

@@ -18,8 +18,10 @@ use crate::capture::cluster::Cluster;
 use crate::capture::event::Event;
 use crate::capture::interrupt::Interrupt;
 use crate::capture::recorder::Recorder;
+use crate::capture::recording::Claim;
 use crate::method::exo_bench::{self, Begin};
 use crate::plan::{Asked, InstanceMeta, Plan, Selection, Sharding, Streaming};
+use crate::report::progress::say;
 use crate::report::{document, progress};
 use conclusion::{Place, conclude, reason};
 
@@ -209,6 +211,10 @@ pub(super) struct Arguments {
     /// Write the result file to standard output instead
     #[arg(long, help_heading = "Output")]
     stdout: bool,
+    /// Keep every request and answer with its times, for `exoscope replay`; gzipped where FILE ends in .gz. Holds the
+    /// prompts: share with care, or pass it through `exoscope redact`
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    record: Option<PathBuf>,
     /// How progress is shown on stderr
     #[arg(long, value_enum, default_value_t, help_heading = "Output")]
     progress: progress::Mode,
@@ -229,15 +235,21 @@ impl Arguments {
     /// One plan, begun for the first time.
     fn measure(self, command: Vec<String>) -> Result<Exit, CliError> {
         let (json_out, to_stdout, mode) = (self.json_out.clone(), self.stdout, self.progress);
+        let record = self.record.clone();
+        if record.as_deref().is_some_and(|record| same_place(record, &json_out)) {
+            return Err(CliError::usage("--record and --json-out name the same file; the one would replace the other"));
+        }
         let plan = self.asked().check().map_err(CliError::usage)?;
         if json_out == Path::new(document::STANDARD) {
             return Err(CliError::usage("--json-out -: write to standard output with --stdout"));
         }
+        let record = record.as_deref().map(Claim::new).transpose().map_err(CliError::failed)?;
         let (place, journal) = Place::claim(&plan, &json_out, to_stdout)?;
         let interrupt = Interrupt::default();
         let recorder = Recorder::new(journal, progress::listener(mode), interrupt.clone());
         let begin = Begin::New { command: &command };
-        perform(&Run { plan: &plan, begin, clock: Clock::start(), interrupt, place }, recorder)
+        let run = Run { plan: &plan, begin, clock: Clock::start(), interrupt, place };
+        perform(&run, recorder, record)
     }
 
     fn asked(self) -> Asked {
@@ -294,6 +306,12 @@ impl Arguments {
     }
 }
 
+/// Whether two names are of one place, as far as names tell.
+fn same_place(one: &Path, other: &Path) -> bool {
+    let full = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    full(one) == full(other)
+}
+
 /// A plan with all that it needs to be carried out.
 struct Run<'a> {
     plan: &'a Plan,
@@ -304,15 +322,24 @@ struct Run<'a> {
 }
 
 /// Carries a plan out and brings it to its conclusion.
-fn perform(run: &Run<'_>, mut recorder: Recorder) -> Result<Exit, CliError> {
+fn perform(run: &Run<'_>, mut recorder: Recorder, record: Option<Claim>) -> Result<Exit, CliError> {
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|error| CliError::failed(format!("the system gives no threads: {error}")))?;
     let outcome = runtime.block_on(async {
         run.interrupt
             .listen()
             .map_err(|error| CliError::failed(format!("the system does not let Ctrl-C be heard: {error}")))?;
+        let recording = record
+            .map(|claim| claim.start(&run.clock))
+            .transpose()
+            .map_err(|error| CliError::failed(format!("the system gives no threads: {error}")))?;
         let cluster = Cluster::new(run.plan.target.clone(), run.clock, run.interrupt.clone());
+        let cluster = cluster.recorded(recording.clone());
         let outcome = exo_bench::run(run.plan, &run.begin, &cluster, &mut recorder).await;
+        if let Some(lost) = recording.and_then(|recording| recording.close()) {
+            // Before its start a run has no place for notices.
+            if recorder.started() { recorder.notice(lost) } else { say(&format!("note: {lost}")) }
+        }
         let cut_short = outcome.as_ref().err().map(|error| reason(error, &run.interrupt));
         if recorder.started() {
             recorder.record(Event::Ended { at: run.clock.utc(run.clock.now()), cut_short });

@@ -78,7 +78,7 @@ fn number(text: &str) -> Result<f64, String> {
     text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| "not a number".to_owned())
 }
 
-fn positive(text: &str) -> Result<f64, String> {
+pub(super) fn positive(text: &str) -> Result<f64, String> {
     number(text).and_then(|number| if number > 0.0 { Ok(number) } else { Err("must be more than 0".to_owned()) })
 }
 
@@ -149,7 +149,7 @@ async fn serve(host: &str, port: u16, settings: Settings) -> Result<Exit, CliErr
 
 /// Over when the program is asked to end, by Ctrl-C or by SIGTERM.
 #[cfg(unix)]
-fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+pub(super) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -163,7 +163,7 @@ fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
 
 /// Over when the program is asked to end by Ctrl-C.
 #[cfg(not(unix))]
-fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+pub(super) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     Ok(async {
         // Without a handler the system ends the program by itself.
         if tokio::signal::ctrl_c().await.is_err() {

@@ -94,6 +94,9 @@ pub async fn run(
         recorder.record(Event::Started { provenance: Box::new(provenance) });
         plan.warnings.iter().chain(&notices).for_each(|warning| recorder.notice(warning));
     }
+    if cluster.is_replayed() {
+        recorder.notice("the server replays a recording: the numbers are those of the recorded run, served again");
+    }
     let mut run = Run::new(cluster, plan, &model, &prompts, &done);
     if let Some(placement) = reused {
         run.reused(recorder, &placement).await?;

@@ -72,6 +72,7 @@ impl Cursor {
                 segment[last] == changes
                     && exchanges[last].status == exchange.status
                     && exchanges[last].resp_body == exchange.resp_body
+                    && exchanges[last].resp_body_base64 == exchange.resp_body_base64
             });
             if repeated && repeats == Repeats::Collapsed && is_polling(&exchange.target, &exchange.method) {
                 continue;
@@ -122,7 +123,7 @@ mod tests {
         let text = |answer| match answer {
             Answer::Recorded(index) => {
                 let exchange: &crate::replay::Exchange = &session.exchanges()[index];
-                format!("{} {}", exchange.status, exchange.resp_body)
+                format!("{} {}", exchange.status.unwrap(), exchange.resp_body)
             }
             other => format!("{other:?}"),
         };

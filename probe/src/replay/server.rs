@@ -1,4 +1,4 @@
-//! The recorded session behind an address.
+//! A recording behind an address.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,9 +15,13 @@ use http_body_util::BodyExt as _;
 use tokio::time::{Instant, sleep_until};
 
 use super::cursor::{Answer, Cursor, Repeats};
+use super::paced::{Last, paced};
 use super::session::{Exchange, Received, Session};
+use super::source::Source;
+use super::timeline::{Reply, Timeline};
+use crate::capture::recording::recorded::Ended;
+use crate::capture::transport::{REPLAYED, SIMULATED};
 use crate::simulate::background::Background;
-use crate::simulate::frames;
 use crate::simulate::refusal;
 
 /// When answers and their chunks are sent.
@@ -31,6 +35,21 @@ pub enum Pace {
         speed: f64,
     },
 }
+
+impl Pace {
+    /// When something that happened so many seconds after the arrival of its request is due.
+    fn due(self, arrival: Instant, seconds: f64) -> Instant {
+        match self {
+            Self::Instant => arrival,
+            // A speed so low that no clock reaches the time is as good as a century.
+            Self::Recorded { speed } => {
+                arrival + Duration::try_from_secs_f64(seconds / speed).unwrap_or(CENTURY).min(CENTURY)
+            }
+        }
+    }
+}
+
+const CENTURY: Duration = Duration::from_secs(100 * 366 * 24 * 3600);
 
 /// A replay that runs until it is dropped.
 #[derive(Debug)]
@@ -49,24 +68,59 @@ impl Running {
     }
 }
 
-struct Replay {
-    session: Session,
-    pace: Pace,
-    cursor: Mutex<Cursor>,
-    received: Arc<Mutex<Vec<Received>>>,
+enum Script {
+    Session { session: Session, cursor: Mutex<Cursor> },
+    Timeline(Timeline),
 }
 
-/// Serves a session on a free port of this machine.
+struct Replay {
+    script: Script,
+    pace: Pace,
+    /// None where nobody will ask for it: a server that runs for days shall not grow.
+    received: Option<Arc<Mutex<Vec<Received>>>>,
+}
+
+impl From<Session> for Source {
+    fn from(session: Session) -> Self {
+        Self::Session(session)
+    }
+}
+
+/// Serves a recording on a free port of this machine.
 ///
 /// # Errors
 /// When no port can be bound or no thread started.
-pub fn start(session: Session, pace: Pace) -> io::Result<Running> {
-    let repeats = if pace == Pace::Instant { Repeats::Collapsed } else { Repeats::Kept };
+pub fn start(source: impl Into<Source>, pace: Pace) -> io::Result<Running> {
     let received = Arc::new(Mutex::new(Vec::new()));
-    let cursor = Mutex::new(Cursor::new(&session, repeats));
-    let replay = Arc::new(Replay { session, pace, cursor, received: Arc::clone(&received) });
-    let server = Background::start("127.0.0.1", 0, move || Router::new().fallback(answer).with_state(replay))?;
+    let router = router(source.into(), pace, Some(Arc::clone(&received)));
+    let server = Background::start("127.0.0.1", 0, move || router)?;
     Ok(Running { address: server.address(), received, _server: server })
+}
+
+/// Serves a recording until `shutdown` is over.
+///
+/// # Errors
+/// When the listener cannot be served.
+pub async fn serve(
+    listener: tokio::net::TcpListener,
+    source: Source,
+    pace: Pace,
+    shutdown: impl Future<Output = ()>,
+) -> io::Result<()> {
+    tokio::select! {
+        served = axum::serve(listener, router(source, pace, None)) => served,
+        // Not axum's graceful shutdown: it would wait for answers that may take as long as recorded.
+        () = shutdown => Ok(()),
+    }
+}
+
+fn router(source: Source, pace: Pace, received: Option<Arc<Mutex<Vec<Received>>>>) -> Router {
+    let repeats = if pace == Pace::Instant { Repeats::Collapsed } else { Repeats::Kept };
+    let script = match source {
+        Source::Session(session) => Script::Session { cursor: Mutex::new(Cursor::new(&session, repeats)), session },
+        Source::Timeline(timeline) => Script::Timeline(timeline),
+    };
+    Router::new().fallback(answer).with_state(Arc::new(Replay { script, pace, received }))
 }
 
 async fn answer(State(replay): State<Arc<Replay>>, request: Request) -> Response {
@@ -76,58 +130,98 @@ async fn answer(State(replay): State<Arc<Replay>>, request: Request) -> Response
         // The client is gone before its request was complete: nobody is there to read an answer.
         return StatusCode::BAD_REQUEST.into_response();
     };
-    let body = String::from_utf8_lossy(&body.to_bytes()).into_owned();
-    let next = {
+    let arrival = Instant::now();
+    let kept = replay.received.as_ref().map(|received| {
         // One lock over both, so that the list has the order in which answers were given.
-        let mut received = replay.received.lock().unwrap_or_else(PoisonError::into_inner);
-        received.push(Received::new(&method, &target, &body));
-        replay.cursor.lock().unwrap_or_else(PoisonError::into_inner).next(&method, &target)
+        let mut received = received.lock().unwrap_or_else(PoisonError::into_inner);
+        let body = body.to_bytes();
+        received.push(Received::new(&method, &target, &String::from_utf8_lossy(&body)));
+        received
+    });
+    let mut response = match &replay.script {
+        Script::Timeline(timeline) => {
+            drop(kept);
+            told(timeline.reply(&method, &target), replay.pace, arrival, &method, &target)
+        }
+        Script::Session { session, cursor } => {
+            let next = cursor.lock().unwrap_or_else(PoisonError::into_inner).next(&method, &target);
+            drop(kept);
+            let mut response = match next {
+                Answer::Recorded(index) => recorded(&session.exchanges()[index], replay.pace, arrival).await,
+                Answer::NoReadings => axum::Json(serde_json::json!({})).into_response(),
+                Answer::Unknown => {
+                    refusal::error(StatusCode::NOT_FOUND, &format!("{method} {target} was not recorded at this point"))
+                }
+            };
+            if session.is_simulated() {
+                response.headers_mut().insert(SIMULATED, HeaderValue::from_static("true"));
+            }
+            response
+        }
     };
-    match next {
-        Answer::Recorded(index) => recorded(&replay, index).await,
-        Answer::NoReadings => axum::Json(serde_json::json!({})).into_response(),
-        Answer::Unknown => {
-            refusal::error(StatusCode::NOT_FOUND, &format!("{method} {target} was not recorded at this point"))
+    // Never mistaken for the server it was recorded from.
+    response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+    response
+}
+
+fn told(reply: Reply<'_>, pace: Pace, arrival: Instant, method: &str, target: &str) -> Response {
+    match reply {
+        Reply::Recorded(timeline) => {
+            let pieces = timeline.pieces().iter().map(|(at, piece)| (pace.due(arrival, *at), piece.clone())).collect();
+            let mut response = Response::new(paced(pieces, Last::End));
+            if let Ok(value) = HeaderValue::try_from(timeline.content_type()) {
+                response.headers_mut().insert(header::CONTENT_TYPE, value);
+            }
+            response
+        }
+        Reply::Small(value) => axum::Json(value).into_response(),
+        Reply::Unknown => {
+            refusal::error(StatusCode::NOT_FOUND, &format!("{method} {target} is not part of the recorded engine"))
         }
     }
 }
 
-async fn recorded(replay: &Arc<Replay>, index: usize) -> Response {
-    let exchange = &replay.session.exchanges()[index];
-    if let (Pace::Recorded { speed }, Some(wait)) = (replay.pace, exchange.wait()) {
-        tokio::time::sleep(Duration::from_secs_f64(wait / speed)).await;
-    }
-    let body = match replay.pace {
-        Pace::Instant => Body::from(exchange.resp_body.clone()),
-        Pace::Recorded { speed } => paced(exchange, speed),
+async fn recorded(exchange: &Exchange, pace: Pace, arrival: Instant) -> Response {
+    let end = pace.due(arrival, exchange.whole().unwrap_or(0.0));
+    let last = match exchange.end {
+        Ended::Whole => Last::End,
+        // Nobody knows how it would have ended: the recording does.
+        Ended::Broken | Ended::Interrupted => Last::Break(end),
+        Ended::Silent => Last::Silence,
     };
-    let mut response = Response::new(body);
-    *response.status_mut() = StatusCode::from_u16(exchange.status).unwrap_or(StatusCode::BAD_GATEWAY);
+    let Some(status) = exchange.status.and_then(|status| StatusCode::from_u16(status).ok()) else {
+        return unanswered(last).await;
+    };
+    let wait = exchange.wait().unwrap_or(0.0);
+    sleep_until(pace.due(arrival, wait)).await;
+    let chunks: Vec<(Instant, Bytes)> =
+        exchange.chunks().into_iter().map(|(at, chunk)| (pace.due(arrival, wait + at), chunk)).collect();
+    let mut response = Response::new(match (pace, last) {
+        // Whole answers in one piece, with their length.
+        (Pace::Instant, Last::End) => {
+            Body::from(chunks.iter().flat_map(|(_, chunk)| chunk.iter().copied()).collect::<Bytes>())
+        }
+        _ => paced(chunks, last),
+    });
+    *response.status_mut() = status;
     for (name, value) in &exchange.resp_headers {
         let (Ok(name), Ok(value)) = (HeaderName::try_from(name.as_str()), HeaderValue::try_from(value.as_str())) else {
             continue;
         };
         // The framing is that of this connection, not of the recorded one.
-        if name != header::CONTENT_LENGTH && name != header::TRANSFER_ENCODING {
+        if name != header::CONTENT_LENGTH && name != header::TRANSFER_ENCODING && name != header::CONNECTION {
             response.headers_mut().append(name, value);
         }
     }
     response
 }
 
-/// The body in its recorded chunks, at their recorded distance from the headers.
-fn paced(exchange: &Exchange, speed: f64) -> Body {
-    let chunks: Vec<(f64, Bytes)> =
-        exchange.chunks().into_iter().map(|(at, chunk)| (at, Bytes::copy_from_slice(chunk))).collect();
-    let (sender, body) = frames::channel();
-    let start = Instant::now();
-    tokio::spawn(async move {
-        for (at, chunk) in chunks {
-            sleep_until(start + Duration::from_secs_f64(at / speed)).await;
-            if sender.send(chunk).await.is_err() {
-                return;
-            }
-        }
-    });
-    body
+/// A connection that ends without an answer, or never: hyper drops the head of a response whose body fails at once.
+async fn unanswered(last: Last) -> Response {
+    match last {
+        Last::Break(at) => sleep_until(at).await,
+        Last::End => {}
+        Last::Silence => std::future::pending().await,
+    }
+    Response::new(paced(Vec::new(), Last::Break(Instant::now())))
 }

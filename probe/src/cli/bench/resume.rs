@@ -57,5 +57,5 @@ pub(super) fn run(given: Arguments, path: &Path, command: Vec<String>) -> Result
     let recorder = Recorder::new(Some(journal), progress::listener(given.progress), interrupt.clone()).resume(fold);
     let start = Start { at: clock.utc(now), at_s: now.seconds(), command };
     let begin = Begin::Resumed { earlier: &earlier, start, own };
-    perform(&Run { plan: &plan, begin, clock, interrupt, place: Place::File(output) }, recorder)
+    perform(&Run { plan: &plan, begin, clock, interrupt, place: Place::File(output) }, recorder, None)
 }

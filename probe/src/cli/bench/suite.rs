@@ -29,6 +29,9 @@ pub(super) fn run(given: Arguments, file: &Path, command: &[String]) -> Result<E
     if given.stdout {
         return Err(CliError::usage("--suite writes a result file per benchmark, so --stdout does not go with it"));
     }
+    if given.record.is_some() {
+        return Err(CliError::usage("--suite: a recording is of one benchmark; give \"record\" in its table"));
+    }
     let text =
         std::fs::read_to_string(file).map_err(|error| CliError::failed(format!("{shown} cannot be read: {error}")))?;
     let benchmarks = read(&text, command).map_err(|reason| CliError::usage(format!("{shown}: {reason}")))?;

@@ -1,0 +1,148 @@
+//! A redacted file names no one and has the same numbers.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use probe::replay::{Pace, Session, start};
+use probe::simulate::Settings;
+use serde_json::Value;
+use tests::measured::{Bench, bench_at, read_json};
+
+fn exoscope(arguments: &[&str], file: &Path) -> Output {
+    let mut command = Command::new(tests::exoscope().unwrap());
+    let (verb, more) = arguments.split_first().unwrap();
+    command.arg(verb).arg(file).args(more).output().unwrap()
+}
+
+fn report(file: &Path) -> Value {
+    let output = exoscope(&["report", "--format", "json"], file);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// A value with every string and key taken out: what is left are the numbers and where they stand.
+fn numbers(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => Value::Array(map.values().map(numbers).collect()),
+        Value::Array(list) => Value::Array(list.iter().map(numbers).collect()),
+        Value::String(_) => Value::Null,
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn no_name_is_left_and_every_number_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("results.json");
+    let mut file = read_json(&tests::fixture("results/exoscope_simulated_base.json")).unwrap();
+    let about = &mut file["exoscope"];
+    about["target"]["address"] = "marias-studio.local:52415".into();
+    about["command"] = serde_json::json!(["/Users/maria/bin/exoscope", "bench", "--host", "marias-studio.local"]);
+    about["notices"] = serde_json::json!([
+        "node 12D3KooWFixtureNodeB at http://10.7.8.9:52415/x and fd00::77 (lab-studio-1) told maria nothing",
+        "marias-studio does not answer"
+    ]);
+    file["cluster"]["nodeIdentities"]["12D3KooWFixtureNodeA"]["serialNumber"] = "C02XK1AAJG5H".into();
+    file["cluster"]["topology"]["connections"] = serde_json::json!({"12D3KooWFixtureNodeA": {"12D3KooWFixtureNodeB": [
+        {"sinkMultiaddr": {"address": "/ip4/10.7.8.9/tcp/52415", "ip_address": "10.7.8.9"}}]}});
+    std::fs::write(&path, serde_json::to_string_pretty(&file).unwrap()).unwrap();
+
+    let output = exoscope(&["redact"], &path);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("node ids: 2") && said.contains("output previews: "), "{said}");
+    let redacted = folder.path().join("results.redacted.json");
+    let text = std::fs::read_to_string(&redacted).unwrap();
+    let preview = file["runs"][0]["output_text_preview"].as_str().unwrap_or("no preview").to_owned();
+    for name in ["12D3KooW", "lab-studio", "marias-studio", "maria", "10.7.8.9", "fd00::77", "C02XK1AAJG5H", &preview] {
+        assert!(!text.contains(name), "{name} is left");
+        assert!(!said.contains(name), "{name} is told");
+    }
+    let instance = file["runs"][0]["instance_id"].as_str().unwrap();
+    assert!(text.contains(instance), "instance ids name no one");
+    let after = read_json(&redacted).unwrap();
+    assert_eq!(after["exoscope"]["target"]["address"], "host-1:52415");
+    assert_eq!(
+        after["exoscope"]["notices"][0],
+        "node node-2 at http://192.0.2.1:52415/x and 2001:db8::1 (name-1) told user-1 nothing"
+    );
+    assert_eq!(after["exoscope"]["notices"][1], "host-1 does not answer");
+    assert_eq!(numbers(&report(&path)), numbers(&report(&redacted)));
+
+    let again = exoscope(&["redact"], &path);
+    assert_eq!(again.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("not overwritten"));
+}
+
+#[test]
+fn every_result_file_of_the_fixtures_keeps_its_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut seen = 0;
+    for entry in std::fs::read_dir(tests::fixture("results")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        let redacted = folder.path().join(path.file_name().unwrap());
+        let output = exoscope(&["redact", "--output", &redacted.display().to_string()], &path);
+        assert!(output.status.success(), "{}: {}", path.display(), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(numbers(&report(&path)), numbers(&report(&redacted)), "{}", path.display());
+        assert!(!std::fs::read_to_string(&redacted).unwrap().contains("12D3KooWFixture"), "{}", path.display());
+        seen += 1;
+    }
+    assert!(seen > 10);
+}
+
+#[test]
+fn a_redacted_recording_replays_to_the_same_numbers_and_says_nothing() {
+    let bench = Bench::new(Settings { load_seconds: 0.0, decode_tps: 500.0, ..Settings::default() }).unwrap();
+    let plan = "--model simulated-8b --pp 64 --tg 16 --stream --max-nodes 1 --no-system-metrics";
+    let recording = bench.folder.path().join("run.jsonl.gz");
+    let output = bench.command(plan).unwrap().arg("--record").arg(&recording).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = exoscope(&["redact"], &recording);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let before = Session::load(&recording).unwrap();
+    let after = Session::load(bench.folder.path().join("run.redacted.jsonl.gz")).unwrap();
+    assert_eq!(before.exchanges().len(), after.exchanges().len());
+    let cluster = read_json(&bench.results()).unwrap()["cluster"].clone();
+    let nodes = cluster["nodeIdentities"].as_object().unwrap();
+    for (one, other) in before.exchanges().iter().zip(after.exchanges()) {
+        let times = |exchange: &probe::replay::Exchange| exchange.resp_chunks.iter().map(|c| c.0).collect::<Vec<_>>();
+        assert_eq!(times(one), times(other), "every frame at its time");
+        assert_eq!(other.resp_chunks.iter().map(|c| c.1).sum::<usize>(), other.resp_body.len());
+        let text = serde_json::to_string(other).unwrap();
+        for (id, node) in nodes {
+            assert!(!text.contains(id.as_str()), "{} {}", other.target, id);
+            let name = node["friendlyName"].as_str().unwrap();
+            assert!(!text.contains(&format!("\\\"{name}\\\"")), "{name}");
+        }
+        assert!(!text.contains("127.0.0.1"), "{}", other.target);
+        if one.target == "/bench/chat/completions" {
+            let body: Value = serde_json::from_str(&other.req_body).unwrap();
+            let prompt = body["messages"][0]["content"].as_str().unwrap();
+            assert!(prompt.chars().all(|c| !c.is_alphanumeric() || c == 'x'), "{prompt}");
+            let asked: Value = serde_json::from_str(&one.req_body).unwrap();
+            assert_eq!(prompt.len(), asked["messages"][0]["content"].as_str().unwrap().len());
+            assert_eq!(one.resp_body.matches("data:").count(), other.resp_body.matches("data:").count());
+        }
+    }
+    let running = start(after, Pace::Recorded { speed: 1.0 }).unwrap();
+    let results = bench.folder.path().join("replayed.json");
+    let mut command = bench_at(running.address).unwrap();
+    let output = command.args(plan.split_whitespace()).arg("--json-out").arg(&results).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let (one, other) = (read_json(&bench.results()).unwrap(), read_json(&results).unwrap());
+    assert_eq!(one["runs"][0]["stats"], other["runs"][0]["stats"]);
+    assert_eq!(one["runs"][0]["exoscope"]["tokens"], other["runs"][0]["exoscope"]["tokens"]);
+}
+
+#[test]
+fn a_file_that_cannot_be_redacted_is_met_with_one_sentence() {
+    for (name, code) in [("hostile/notes.txt", 1), ("hostile/empty.json", 1), ("hostile/absent.json", 1)] {
+        let output = exoscope(&["redact"], &tests::fixture(name));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        assert!(said.starts_with("exoscope: ") && said.trim().lines().count() == 1, "{said}");
+    }
+}
