@@ -32,6 +32,13 @@ struct Run {
     instances: Vec<String>,
 }
 
+/// What the report tells of the file that a bench wrote.
+fn report(bench: &Bench) -> String {
+    let mut command = std::process::Command::new(tests::exoscope().unwrap());
+    let output = command.arg("report").arg(bench.results()).args(["--format", "json"]).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
 impl Run {
     fn of(bench: &Bench, arguments: &str) -> Self {
         let mut plan = format!("--model simulated-8b --pp 64 --metrics-interval 0.2 {arguments}");
@@ -104,7 +111,7 @@ fn one_of_three(mode: &str, kind: impl Fn(&(&str, &str, &str)) -> String) {
         assert_eq!(failure["repeat_index"], 1, "{fault} {mode}");
         assert_eq!(failure["streamed"], !mode.is_empty(), "{fault} {mode}");
         assert!(failure["message"].as_str().is_some_and(|message| !message.is_empty()), "{fault} {mode}: {failure}");
-        run.says("measured in part: 1 requests");
+        run.says("measured in part: 1 request and 0 placements failed");
     }
 }
 
@@ -165,8 +172,11 @@ fn an_instance_that_goes_while_it_answers_takes_the_later_requests_with_it() {
 #[test]
 fn an_answer_that_stops_early_says_how_many_tokens_it_has() {
     for mode in ["", "--stream"] {
-        let run = Run::of(&cluster("early-stop"), mode);
+        let bench = cluster("early-stop");
+        let run = Run::of(&bench, mode);
         run.left(0, 1, "");
+        let told = report(&bench);
+        assert!(told.contains("1 of 1 request stopped before the tokens that were asked for"), "{told}");
         let row = &run.file["runs"][0];
         assert_eq!((&row["tg"], &row["stats"]["generation_tokens"]), (&8.into(), &4.into()));
         let tokens = &row["exoscope"]["tokens"];
@@ -186,8 +196,11 @@ fn a_prompt_that_the_server_counts_otherwise_is_said_once_and_one_more_is_known(
     sequential.left(0, 2, "");
     counted(&sequential, 65);
     assert!(!sequential.said.contains("server's count"), "{}", sequential.said);
-    let wrong = Run::of(&cluster("wrong-count"), "--repeat 2");
+    let bench = cluster("wrong-count");
+    let wrong = Run::of(&bench, "--repeat 2");
     wrong.left(0, 2, "");
+    let flagged = "2 of 2 requests: the server counted 71 prompt tokens where 64 were made";
+    assert!(report(&bench).contains(flagged), "{}", report(&bench));
     counted(&wrong, 71);
     assert_eq!(wrong.said.matches("have 71 by the server's count").count(), 1, "{}", wrong.said);
 }
@@ -225,7 +238,7 @@ fn a_placement_that_fails_leaves_the_other_measured() {
     let run = Run::of(&cluster("runner-fails:1"), "--instance-meta ring --max-nodes 2");
     run.left(3, 1, "");
     run.says("placement Pipeline / MlxRing / nodes=2 was not measured");
-    run.says("measured in part: 0 requests and 1 placements failed");
+    run.says("measured in part: 0 requests and 1 placement failed");
 }
 
 #[test]
@@ -335,6 +348,13 @@ fn a_dead_sensor_says_the_same_while_the_truth_goes_on() {
     let power = column(&run, "sysPower");
     let frozen = &power[&ids[0]];
     assert!(frozen.len() > 3 && frozen.iter().all(|value| value == &frozen[0]), "{frozen:?}");
+    let health = |node: &String| {
+        let all = run.file["metric_series"].as_array().unwrap();
+        let series = all.iter().find(|series| series["node_id"].as_str() == Some(node)).unwrap();
+        series["health"]["frozen_s"].as_f64().unwrap()
+    };
+    let length = run.file["runs"][0]["elapsed_s"].as_f64().unwrap();
+    assert!(health(&ids[0]) >= length && health(&ids[1]) < 2.5, "{} {}", health(&ids[0]), health(&ids[1]));
     let after = bench.cluster.energy();
     let spent = |node: &String| {
         let (before, after) = (before[node], after[node]);
@@ -352,6 +372,11 @@ fn a_slow_state_slows_the_polls_and_not_the_answers() {
     let series = &run.file["metric_series"][0];
     let polls: Vec<f64> = series["poll_s"].as_array().unwrap().iter().filter_map(Value::as_f64).collect();
     assert!(!polls.is_empty() && polls.iter().all(|&seconds| seconds >= 0.25), "{polls:?}");
+    // One at the start, one before and one after the answer, one at the end: in between they would take a twentieth of
+    // the server's time and more, so that none comes for five seconds, though one each 0.2 s was asked for.
+    let answer = &run.file["runs"][0]["exoscope"]["timing"];
+    let (sent, done) = (answer["sent_s"].as_f64().unwrap(), answer["done_s"].as_f64().unwrap());
+    assert!(done - sent > 1.0 && polls.len() <= 5, "{polls:?} in {} s", done - sent);
 }
 
 #[test]
@@ -360,7 +385,41 @@ fn the_runner_cannot_be_asked_for_a_while() {
     run.left(0, 1, "");
 }
 
-/// The bench waits for a download as long as it takes, so that who sees it stand still must be able to leave.
+#[test]
+fn a_download_that_stalls_is_given_up_with_the_flag_that_says_when() {
+    let run = Run::of(&cluster("download-stalls"), "--stall-timeout 1");
+    run.left(1, 0, "");
+    run.says("no further byte came for 1 s (--stall-timeout)");
+}
+
+#[test]
+fn room_is_made_only_when_told_and_by_the_smallest_models_that_do() {
+    let bench = cluster("disk-full");
+    let refused = Run::of(&bench, "");
+    refused.left(1, 0, "");
+    refused.says("let --danger-delete-downloads delete simulated/simulated-70b");
+    let run = Run::of(&bench, "--danger-delete-downloads");
+    run.left(0, 1, "");
+    run.says("simulated/simulated-70b (40.0 GB) was deleted from node");
+    assert!(run.file["runs"][0]["download_duration_s"].as_f64().is_some());
+}
+
+#[test]
+fn an_unknown_model_is_learnt_only_when_told() {
+    let bench = cluster("");
+    let bare = |more: &str| {
+        let arguments = format!("--model some-org/new-model --pp 64 --tg 8 --max-nodes 1 {more}");
+        let output = bench.command(&arguments).unwrap().output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, said) = bare("");
+    assert!(code == Some(1) && said.contains("--force-download lets it learn the id"), "{said}");
+    let (code, said) = bare("--force-download");
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(read_json(&bench.results()).unwrap()["runs"][0]["model_id"], "some-org/new-model");
+}
+
+/// Who sees a download stand still need not wait for the deadline.
 #[cfg(unix)]
 #[test]
 fn a_download_that_stands_still_can_be_left_without_a_trace() {

@@ -33,6 +33,11 @@ pub(super) fn reports(loaded: &Loaded, measured: &[MeasuredCell]) -> Vec<CellRep
     for report in &mut reports {
         report.notices = notices::notices(file, report);
     }
+    for (report, measured) in reports.iter_mut().zip(measured) {
+        let rows = measured.cell.batches.iter().flat_map(|batch| &batch.rows);
+        let rows: Vec<&Run> = rows.filter_map(|row| file.runs.get(*row)).collect();
+        report.notices.extend(notices::counts(&report.key, &rows));
+    }
     reports
 }
 

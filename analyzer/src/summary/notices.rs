@@ -1,7 +1,7 @@
 //! What a reader should know of a cell as a whole: how much of what was asked for its numbers stand on.
 
-use super::CellReport;
-use crate::record::ResultFile;
+use super::{CacheState, CellKey, CellReport};
+use crate::record::{ResultFile, Run};
 use crate::units;
 
 /// Fewer batches than this have hardly a deviation; three is also exo's own advice for `--repeat`.
@@ -33,6 +33,41 @@ pub(super) fn notices(file: &ResultFile, cell: &CellReport) -> Vec<String> {
             units::count(cell.batches, "valid batch")
         )),
         _ => {}
+    }
+    notices
+}
+
+/// What the token counts of the rows tell: a prompt that the server counts otherwise has not the length it says, and an
+/// answer that stopped early was cut off although the end of sequence is banned.
+///
+/// exo's batch engine counts N prompt tokens and its sequential engine N + 1; with the cache, the latter counts the
+/// uncached rest only, so that nothing follows from a difference there.
+pub(super) fn counts(key: &CellKey, rows: &[&Run]) -> Vec<String> {
+    let mut notices = Vec::new();
+    let otherwise = |run: &&&Run| {
+        let counts = run.pp_tokens.zip(run.stats.as_ref().and_then(|stats| stats.prompt_tokens));
+        counts.is_some_and(|(asked, counted)| counted != asked && counted != asked + 1)
+    };
+    if let Some(first) = rows.iter().find(otherwise).filter(|_| key.cache == CacheState::Cold) {
+        let counted = first.stats.as_ref().and_then(|stats| stats.prompt_tokens);
+        notices.push(format!(
+            "{} of {}: the server counted {} prompt tokens where {} were made; its tokenizer or template is another one",
+            rows.iter().filter(otherwise).count(),
+            units::count(rows.len() as u64, "request"),
+            counted.map_or_else(|| units::ABSENT.to_owned(), |count| count.to_string()),
+            first.pp_tokens.map_or_else(|| units::ABSENT.to_owned(), |count| count.to_string()),
+        ));
+    }
+    let short = |run: &&&Run| {
+        let counts = run.tg.zip(run.stats.as_ref().and_then(|stats| stats.generation_tokens));
+        counts.is_some_and(|(asked, generated)| generated < asked)
+    };
+    let stopped = rows.iter().filter(short).count();
+    if stopped > 0 {
+        notices.push(format!(
+            "{stopped} of {} stopped before the tokens that were asked for: rates of shorter answers are not the same quantity",
+            units::count(rows.len() as u64, "request"),
+        ));
     }
     notices
 }

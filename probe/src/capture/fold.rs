@@ -151,6 +151,9 @@ impl Fold {
             reason.map(|reason| Incomplete { reason, planned_requests: planned, finished_requests: finished });
         provenance.notices.extend(notices);
         file.system_metrics = summarise(&file.metric_series);
+        for series in &mut file.metric_series {
+            series.health = Some(analyzer::energy::health(series));
+        }
         file.exoscope = Some(provenance);
         Some(file)
     }

@@ -115,13 +115,16 @@ pub(super) fn conclude(
             let missing = conclusion.placements_failed;
             match (rows, failed + missing) {
                 (_, 0) => Ok(Exit::Done),
+                (0, _) if failed == 0 => with(Exit::Failed, "no placement could be measured; the notes say why".into()),
                 (0, _) => {
                     let why =
                         first_failure.map_or_else(|| "the notes say why".into(), |words| format!("the first: {words}"));
                     with(Exit::Failed, format!("no request gave a valid answer, {failed} failed ({why})"))
                 }
                 (_, _) => {
-                    with(Exit::Partial, format!("measured in part: {failed} requests and {missing} placements failed"))
+                    let requests = analyzer::units::count(failed as u64, "request");
+                    let placements = analyzer::units::count(missing as u64, "placement");
+                    with(Exit::Partial, format!("measured in part: {requests} and {placements} failed"))
                 }
             }
         }
