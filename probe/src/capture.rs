@@ -4,6 +4,7 @@
 //! - [`interrupt`] is the wish to stop, from the user or from a full disk.
 //! - [`transport`] is the only place that knows the HTTP library: one connection per request, opened beforehand.
 //! - [`exchange`] is one request and its stamped bytes.
+//! - [`socket`] lets a last byte go past that library.
 //! - [`held_back`] keeps the last byte of a request until the start; [`barrier`] lets prepared requests start together; [`batch`] sends them.
 //! - [`cluster`] asks an exo cluster the small questions: models, placements, states.
 //! - [`sampler`] polls the node metrics.
@@ -26,4 +27,5 @@ pub mod output;
 pub mod recorder;
 pub mod recording;
 pub mod sampler;
+pub mod socket;
 pub mod transport;

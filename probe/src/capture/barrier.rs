@@ -40,11 +40,12 @@ impl StartLine {
         }
     }
 
-    /// Lets them go together. Gives the common start: the instant that all of them were meant to be sent, from which the
+    /// Lets them go together: first what `at_once` does with all of them in one breath, then each by itself. Gives the common start: the instant that all of them were meant to be sent, from which the
     /// duration of each is counted.
     #[must_use]
-    pub fn release(self, clock: &Clock) -> Stamp {
+    pub fn release(self, clock: &Clock, at_once: impl FnOnce()) -> Stamp {
         let start = clock.now();
+        at_once();
         self.start.send_replace(Some(start));
         start
     }
@@ -88,7 +89,7 @@ mod tests {
             });
         }
         line.everyone().await;
-        let start = line.release(&clock);
+        let start = line.release(&clock, || ());
         assert!((start.seconds() - 2.0).abs() < 0.01);
         for (meant, really) in tasks.join_all().await {
             assert_eq!(meant, Some(start));
@@ -102,7 +103,7 @@ mod tests {
         places.pop();
         let waiting = tokio::spawn(places.remove(0).wait());
         line.everyone().await;
-        let start = line.release(&Clock::start());
+        let start = line.release(&Clock::start(), || ());
         assert_eq!(waiting.await.unwrap(), Some(start));
     }
 }

@@ -10,7 +10,7 @@ use super::barrier::StartLine;
 use super::clock::Stamp;
 use super::cluster::Cluster;
 use super::exchange::Exchange;
-use super::transport::{Outgoing, TransportError, prepare};
+use super::transport::{LastByte, Outgoing, TransportError, prepare};
 
 /// One request of a batch and how it went.
 #[derive(Debug)]
@@ -61,6 +61,7 @@ pub async fn send(
     let (line, places) = StartLine::new(u32::try_from(ready.len()).unwrap_or(u32::MAX));
     let mut tasks = tokio::task::JoinSet::new();
     let mut indices = HashMap::new();
+    let last_bytes: Vec<LastByte> = ready.iter().filter_map(|(_, connection, _)| connection.last_byte()).collect();
     for ((request_index, connection, asked), place) in ready.into_iter().zip(places) {
         let (clock, interrupt) = (cluster.clock, cluster.interrupt.clone());
         let task = tasks.spawn(async move {
@@ -71,7 +72,8 @@ pub async fn send(
     }
     line.everyone().await;
     tokio::time::sleep(LEAVING).await;
-    let start = line.release(&cluster.clock);
+    let start = line.release(&cluster.clock, || last_bytes.iter().for_each(|last| last.release(&cluster.clock)));
+    drop(last_bytes);
     refused.into_iter().for_each(|sent| ended(start, sent));
     while let Some(done) = tasks.join_next().await {
         let (asked, sent) = done.unwrap_or_else(|fault| {

@@ -111,7 +111,7 @@ mod tests {
         let rest = tokio::spawn(async move { payload.collect().await.unwrap().to_bytes() });
         line.everyone().await;
         assert!(sent.get().is_none());
-        let start = line.release(&clock);
+        let start = line.release(&clock, || ());
         assert_eq!(rest.await.unwrap(), "}");
         assert!(sent.get().is_some_and(|sent| *sent >= start));
     }

@@ -19,6 +19,7 @@ use super::exchange::{End, Exchange, Sign};
 use super::held_back::{HeldBack, Payload, Sent};
 use super::interrupt::Interrupt;
 use super::recording::recorded::Recorded;
+use super::socket::{Socket, Trigger};
 use crate::plan::Address;
 
 /// A server on the same network that does not take a connection within this time will not take it at all.
@@ -98,6 +99,8 @@ pub struct Ready {
     sign: Sign,
     driver: Driver,
     first: Option<Arc<Notify>>,
+    trigger: Arc<Trigger>,
+    released: Sent,
 }
 
 /// Drives the connection's bytes; closing with the last owner is what tells a server to stop a stream.
@@ -144,9 +147,11 @@ pub async fn prepare(address: &Address, outgoing: Outgoing) -> Result<Ready, Tra
     };
     // Nagle would hold back the tail of a request until the server acknowledges its head.
     stream.set_nodelay(true).map_err(|error| refused(error.to_string()))?;
+    let socket = Socket::new(stream);
+    let trigger = Arc::new(socket.trigger());
     let (mut sender, connection) = http1::Builder::new()
         .title_case_headers(true)
-        .handshake(TokioIo::new(stream))
+        .handshake(TokioIo::new(socket))
         .await
         .map_err(|error| refused(error.to_string()))?;
     let driver = Driver(tokio::spawn(async move {
@@ -155,10 +160,41 @@ pub async fn prepare(address: &Address, outgoing: Outgoing) -> Result<Ready, Tra
     }));
     sender.ready().await.map_err(|error| refused(error.to_string()))?;
     let sign = if outgoing.stream { Sign::Data } else { Sign::End };
-    Ok(Ready { sender, request, connect: before.elapsed(), sign, driver, first: None })
+    Ok(Ready {
+        sender,
+        request,
+        connect: before.elapsed(),
+        sign,
+        driver,
+        first: None,
+        trigger,
+        released: Sent::default(),
+    })
+}
+
+/// The last byte of a request, to be let go at the start.
+#[derive(Debug)]
+pub struct LastByte {
+    trigger: Arc<Trigger>,
+    released: Sent,
+    byte: u8,
+}
+
+impl LastByte {
+    /// Lets it go now, where all before it has left; else the HTTP library will.
+    pub fn release(&self, clock: &Clock) {
+        self.trigger.pull(self.byte, clock, &self.released);
+    }
 }
 
 impl Ready {
+    /// The last byte of its body; none without a body.
+    #[must_use]
+    pub fn last_byte(&self) -> Option<LastByte> {
+        let byte = *self.request.body().as_ref()?.last()?;
+        Some(LastByte { trigger: self.trigger.clone(), released: self.released.clone(), byte })
+    }
+
     /// How long opening the connection took.
     pub(super) const fn connect(&self) -> Duration {
         self.connect
@@ -191,8 +227,7 @@ impl Ready {
         interrupt: &Interrupt,
         place: Option<Place>,
     ) -> Exchange {
-        let Self { mut sender, request, connect, sign, driver, mut first } = self;
-        let released = Sent::default();
+        let Self { mut sender, request, connect, sign, driver, mut first, trigger: _, released } = self;
         let request = match (place, request.body().clone()) {
             (Some(place), Some(body)) => {
                 let held = HeldBack::new(&body, place, *clock, released.clone());
@@ -249,7 +284,8 @@ impl Ready {
                                 bell.notify_one();
                             }
                         }
-                        exchange.chunks.push((stamp, bytes));
+                        // A piece of the read buffer would keep all of it: kilobytes for a token.
+                        exchange.chunks.push((stamp, Bytes::copy_from_slice(&bytes)));
                     }
                 }
             }
