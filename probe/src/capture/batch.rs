@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use super::barrier::StartLine;
 use super::clock::Stamp;
@@ -21,8 +22,20 @@ pub struct Sent {
     pub result: Result<Exchange, TransportError>,
 }
 
-/// Requests stand at the line when all but their last byte is on its way into the socket; so long it may take to leave.
-const LEAVING: Duration = Duration::from_millis(5);
+/// What the system has taken over needs a moment to get through.
+const UNDER_WAY: Duration = Duration::from_millis(10);
+/// A server that does not take a prompt within this time starts later than the others; waiting longer would let its
+/// patience run out with a request that is not whole.
+const LOADED_WITHIN: Duration = Duration::from_secs(2);
+
+/// Waits until all but the last bytes of the requests are through, as far as can be told from here.
+async fn leave(last_bytes: &[LastByte]) {
+    let deadline = Instant::now() + LOADED_WITHIN;
+    while !last_bytes.iter().all(LastByte::is_loaded) && Instant::now() < deadline {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    tokio::time::sleep(UNDER_WAY).await;
+}
 
 /// What happens around the start of a batch.
 pub struct Around<Before> {
@@ -71,7 +84,7 @@ pub async fn send(
         indices.insert(task.id(), request_index);
     }
     line.everyone().await;
-    tokio::time::sleep(LEAVING).await;
+    leave(&last_bytes).await;
     let start = line.release(&cluster.clock, || last_bytes.iter().for_each(|last| last.release(&cluster.clock)));
     drop(last_bytes);
     refused.into_iter().for_each(|sent| ended(start, sent));

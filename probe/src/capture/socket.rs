@@ -48,10 +48,16 @@ impl Socket {
 pub struct Trigger(Arc<Shared>);
 
 impl Trigger {
+    /// Whether all before the last byte is in the system's hands.
+    #[must_use]
+    pub fn is_loaded(&self) -> bool {
+        self.0.flushed.load(Ordering::Acquire)
+    }
+
     /// Writes the last byte now, and stamps it. Where bytes before it are still in the library's hands, or the system takes
     /// none, nothing happens: the library sends it then as the body goes on.
     pub fn pull(&self, last: u8, clock: &Clock, sent: &Sent) {
-        if !self.0.flushed.load(Ordering::Acquire) {
+        if !self.is_loaded() {
             return;
         }
         let now = clock.now();

@@ -181,6 +181,12 @@ pub struct LastByte {
 }
 
 impl LastByte {
+    /// Whether all before it has left.
+    #[must_use]
+    pub fn is_loaded(&self) -> bool {
+        self.trigger.is_loaded()
+    }
+
     /// Lets it go now, where all before it has left; else the HTTP library will.
     pub fn release(&self, clock: &Clock) {
         self.trigger.pull(self.byte, clock, &self.released);
