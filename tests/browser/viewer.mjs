@@ -26,18 +26,23 @@ export function exoscope(...args) {
 }
 
 /** Serves the built viewer with files preloaded; gives its address and a way to end it. */
-export function serve(...files) {
+export const serve = (...files) => running('view', '--no-open', ...files);
+
+/** Runs a simulated cluster; gives its address and a way to end it. */
+export const simulate = (...flags) => running('simulate', '--port', '0', ...flags);
+
+function running(...args) {
   return new Promise((done, failed) => {
-    const child = spawn(program, ['view', '--no-open', ...files], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     let out = '', err = '';
     child.stderr.on('data', (chunk) => { err += chunk; });
     child.stdout.on('data', (chunk) => {
       out += chunk;
-      const address = out.match(/http:\/\/127\.0\.0\.1:\d+\//);
+      const address = out.match(/http:\/\/127\.0\.0\.1:\d+\/?(?=\s)/);
       if (address) done({ address: address[0], stop: () => new Promise((gone) => { child.on('close', gone); child.kill('SIGTERM'); }) });
     });
     child.on('error', failed);
-    child.on('close', (code) => failed(new Error(`exoscope view ended with ${code}: ${err}`)));
+    child.on('close', (code) => failed(new Error(`exoscope ${args[0]} ended with ${code}: ${err}`)));
   });
 }
 

@@ -1,9 +1,10 @@
 // The built viewer in a real Chromium: what a reader sees is what `exoscope report` and `exoscope compare` say.
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { artefacts, browser, drop, exoscope, fixtures, root, serve, watched } from './viewer.mjs';
+import { artefacts, browser, drop, exoscope, fixtures, root, serve, simulate, watched } from './viewer.mjs';
 
 const base = join(fixtures, 'results/exoscope_simulated_base.json');
 const slower = join(fixtures, 'results/exoscope_simulated_slower.json');
@@ -114,6 +115,33 @@ test('the run view says what exoscope report says, and draws both charts', async
   await shot(page, 'run');
   assert.deepEqual(trouble, []);
   await close();
+});
+
+test('a run of two placements, two pairs, two concurrencies, three repeats and two sessions opens', async () => {
+  const cluster = await simulate('--load-seconds', '0', '--decode-tps', '2000', '--prefill-tps', '50000');
+  const folder = mkdtempSync(join(tmpdir(), 'exoscope-'));
+  const results = join(folder, 'results.json');
+  try {
+    await exoscope('bench', '--port', new URL(cluster.address).port, '--model', 'simulated-70b', '--pp', '64,128', '--tg', '8,16',
+      '--concurrency', '1,4', '--repeat', '3', '--sessions', '2', '--min-nodes', '2', '--instance-meta', 'ring', '--stream',
+      '--pause', 'all=0', '--tokenizer', join(fixtures, 'tokenizers/tiny'), '--json-out', results);
+  } finally {
+    await cluster.stop();
+  }
+  const { page, trouble, close } = await opened([file(results, 'results.json')]);
+  await page.click('[data-file="results.json"] >> text=Open');
+  await page.waitForSelector('tr[data-metric]');
+  const expected = JSON.parse(await exoscope('report', results, '--format', 'json')).files[0];
+  assert.equal(expected.cells.length, 8);
+  const rows = (await numbers(page)).filter(({ stats }) => 'median' in stats);
+  assert.equal(rows.length, expected.cells.flatMap(({ metrics }) => metrics).length);
+  const windows = await page.$$eval('[data-chart="power"] .shapelayer path', (paths) => paths.length);
+  assert.equal(windows, 2 * 2 * 5 * 3 * 2, 'each request of both sessions shaded');
+  assert.ok(await page.isVisible('h1 .tag'), 'simulated data says so');
+  await shot(page, 'sessions');
+  assert.deepEqual(trouble, []);
+  await close();
+  rmSync(folder, { recursive: true });
 });
 
 test('a broken file beside a good one: a sentence with its name, and the rest stays usable', async () => {

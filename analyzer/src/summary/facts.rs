@@ -137,6 +137,7 @@ fn tokenizer_facts(facts: &mut Facts, tokenizer: &TokenizerIdentity) {
         "Tokenizer",
         format!("{} (sha256 {}, {})", tokenizer.name, hash(&tokenizer.sha256), tokenizer.source),
     );
+    facts.add_known("tokenizer_revision", "Its revision", tokenizer.revision.as_deref().map(hash));
     facts.add(
         "chat_template",
         "Chat template",

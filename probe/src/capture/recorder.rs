@@ -35,7 +35,9 @@ impl Recorder {
     /// Takes an event.
     pub fn record(&mut self, event: Event) {
         self.started |= matches!(event, Event::Started { .. } | Event::Resumed { .. });
+        // What is waited for is of the moment: nobody reads it in a journal.
         if self.lost.is_none()
+            && !matches!(event, Event::Waiting { .. })
             && let Some(journal) = &mut self.journal
             && let Err(error) = journal.append(&event)
         {

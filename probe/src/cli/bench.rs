@@ -345,6 +345,9 @@ fn perform(run: &Run<'_>, mut recorder: Recorder, record: Option<Claim>) -> Resu
             recorder.record(Event::Ended { at: run.clock.utc(run.clock.now()), cut_short });
         }
         Ok(outcome)
-    })?;
+    });
+    // A tokenizer that is being fetched when the user leaves is not waited for.
+    runtime.shutdown_background();
+    let outcome = outcome?;
     conclude(outcome, recorder, &run.place)
 }

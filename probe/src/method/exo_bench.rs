@@ -73,6 +73,7 @@ pub async fn run(
         return Ok(Conclusion { listed: reused.map(|reused| vec![reused.words()]), placements_failed: 0 });
     }
     // Before anything is changed: what cannot be made is said now.
+    recorder.record(Event::Waiting { what: "the tokenizer, and for prompts of the lengths asked for".into() });
     let Prepared { identity, prompts, notices } = prompts::prepared(plan, &model, cluster).await?;
     let done = match begin {
         Begin::New { .. } => Done::default(),
