@@ -7,7 +7,9 @@ use serde_json::{Map, Value};
 use super::Fact;
 use crate::energy;
 use crate::import::Loaded;
-use crate::record::{Method, Pauses, Provenance, ResultFile, Sampling, Start, TargetPrecision, TokenizerIdentity};
+use crate::record::{
+    ActualPlacement, Method, Pauses, Provenance, ResultFile, Sampling, Start, TargetPrecision, TokenizerIdentity,
+};
 use crate::units;
 
 /// The facts of a file, in reading order.
@@ -68,7 +70,12 @@ fn target(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>)
                 let shard = actual.shard.as_deref().unwrap_or(units::ABSENT);
                 format!("reused: {shard} / {} / {}", actual.instance, units::count(actual.nodes.len() as u64, "node"))
             }
-            (_, Some(nodes @ 1..)) => format!("{sharding} / {meta} / {}", units::count(u64::from(nodes), "node")),
+            (actual, Some(nodes @ 1..)) => {
+                let really = actual.map(really).filter(|really| *really != (sharding, meta));
+                let really = really.map(|(sharding, meta)| format!(" (really {sharding} / {meta})"));
+                let nodes = units::count(u64::from(nodes), "node");
+                format!("{sharding} / {meta} / {nodes}{}", really.unwrap_or_default())
+            }
             _ => "an instance that was there already (not looked at)".to_owned(),
         })
     }));
@@ -76,6 +83,13 @@ fn target(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>)
     let downloads = file.runs.iter().filter_map(|run| run.download_duration_s).reduce(f64::max);
     facts.add_known("download", "Download", downloads.map(|seconds| format!("{} s", units::fixed(seconds, 1))));
     prompt_cache(facts, file, provenance);
+}
+
+/// What was built, in the words of the labels.
+fn really(actual: &ActualPlacement) -> (&str, &str) {
+    let shard = actual.shard.as_deref().unwrap_or(units::ABSENT);
+    let instance = actual.instance.as_str();
+    (shard.strip_suffix("ShardMetadata").unwrap_or(shard), instance.strip_suffix("Instance").unwrap_or(instance))
 }
 
 fn prompt_cache(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>) {
