@@ -1,5 +1,7 @@
 //! The values of each metric, cell by cell, and what makes them weaker than they look.
 
+use std::collections::BTreeMap;
+
 use super::energies::{self, Energies};
 use super::{AbsentMetric, CacheState, CellKey, NodeEnergy};
 use crate::energy::{PowerRecord, SAMPLES_NEEDED};
@@ -7,6 +9,7 @@ use crate::frame::{self, Batch, Cell, FrameError};
 use crate::import::Loaded;
 use crate::metric::Metric;
 use crate::record::ResultFile;
+use crate::statistics::spread;
 use crate::throughput;
 use crate::units;
 
@@ -54,6 +57,25 @@ impl Sample {
     /// All values in the order of measurement.
     pub(crate) fn values(&self) -> Vec<f64> {
         self.groups.iter().flat_map(|group| group.values.iter().copied()).collect()
+    }
+
+    /// One value per batch in the order of measurement: what is independent.
+    pub(crate) fn batch_means(&self) -> Vec<f64> {
+        self.groups.iter().filter_map(|group| spread::mean(&group.values)).collect()
+    }
+
+    /// The batches' means, session by session in the order of first appearance.
+    pub(crate) fn sessions(&self) -> Vec<Vec<f64>> {
+        let mut sessions: Vec<Vec<f64>> = Vec::new();
+        let mut places: BTreeMap<u32, usize> = BTreeMap::new();
+        for group in &self.groups {
+            let place = *places.entry(group.session).or_insert(sessions.len());
+            if place == sessions.len() {
+                sessions.push(Vec::new());
+            }
+            sessions[place].extend(spread::mean(&group.values));
+        }
+        sessions
     }
 }
 
@@ -167,6 +189,7 @@ fn values(metric: Metric, cell: &Cell, batch: &Batch) -> Vec<f64> {
         | Metric::JoulesPerGeneratedToken
         | Metric::JoulesPerGeneratedTokenBatch
         | Metric::Power
+        | Metric::TokensPerSecondPerWatt
         | Metric::EnergyExoClient => Vec::new(),
     }
 }

@@ -2,16 +2,20 @@
 //!
 //! * [`sheet`] blocks of headings, lines and grids: the content, once for terminal and Markdown.
 //! * `report` a summary → blocks.
+//! * `percentiles` the tail of a metric → blocks.
+//! * `across` what all cells of a file tell together → blocks.
 //! * `closing` the end of a run → blocks.
 //! * `comparison` a comparison → blocks.
 //! * `terminal` blocks → a terminal's width and colours.
 //! * `markdown` blocks → Markdown.
 //! * `csv` one line per cell and metric, unrounded.
 
+mod across;
 mod closing;
 mod comparison;
 mod csv;
 mod markdown;
+mod percentiles;
 mod report;
 pub mod sheet;
 mod terminal;
