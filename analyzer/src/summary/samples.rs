@@ -47,6 +47,8 @@ pub(crate) struct Sample {
 /// The values of one batch. Requests of a batch disturb each other: they are one measurement.
 #[derive(Debug, Clone)]
 pub(crate) struct Group {
+    /// Place of the batch among those of the cell.
+    pub(crate) batch: usize,
     /// Number of the session.
     pub(crate) session: u32,
     /// One value per request, or one for the batch.
@@ -108,6 +110,7 @@ fn measure_cell(file: &ResultFile, power: &PowerRecord<'_>, cell: Cell) -> Measu
             .map(|(place, batch)| {
                 let energy = energies.value(metric, &cell.key, place);
                 Group {
+                    batch: place,
                     session: batch.session,
                     values: energy.map_or_else(|| values(metric, &cell, batch), |e| vec![e]),
                 }

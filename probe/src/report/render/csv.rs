@@ -2,6 +2,7 @@
 //! spreadsheets and data frames read as none.
 
 use analyzer::comparison::{Comparison, Side};
+use analyzer::explanation::Explanation;
 use analyzer::summary::{CellKey, MetricSummary, PercentileSupport, Report};
 use serde_json::Value;
 
@@ -209,6 +210,29 @@ pub(super) fn comparison(comparison: &Comparison) -> Result<String, RenderError>
     text(writer)
 }
 
+/// Explanations as CSV.
+pub(super) fn explanations(all: &[Explanation]) -> Result<String, RenderError> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let head = ["metric", "name", "unit", "better", "primary", "version", "formula", "source", "example", "result"];
+    writer.write_record(head)?;
+    for explained in all {
+        let example = explained.example.as_ref();
+        writer.write_record([
+            word(&explained.metric)?,
+            explained.name.clone(),
+            explained.unit.clone(),
+            word(&explained.better)?,
+            explained.primary.to_string(),
+            explained.version.to_string(),
+            explained.formula.clone(),
+            explained.source.clone(),
+            example.map(|example| example.working.clone()).unwrap_or_default(),
+            number(example.map(|example| example.result)),
+        ])?;
+    }
+    text(writer)
+}
+
 fn side(side: Option<&Side>) -> [String; 5] {
     match side {
         None => Default::default(),
@@ -228,7 +252,7 @@ fn key(key: &CellKey) -> Result<Vec<String>, RenderError> {
 }
 
 /// An enum's word, as the JSON spells it.
-fn word(value: &impl serde::Serialize) -> Result<String, RenderError> {
+pub(super) fn word(value: &impl serde::Serialize) -> Result<String, RenderError> {
     Ok(plain(&serde_json::to_value(value)?))
 }
 
