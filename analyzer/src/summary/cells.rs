@@ -150,7 +150,7 @@ fn summary(sample: &Sample) -> Option<MetricSummary> {
     let values = sample.values();
     let cv_percent = spread::variation_percent(&values);
     let sorted = quantile::sorted(&values);
-    let batches = sample.batch_means();
+    let (batches, sessions) = (sample.batch_means(), sample.sessions());
     let drift = course::drift(sample.metric, &batches);
     let steps = course::steps(sample.metric, &batches);
     let no_spread = outlier::have_no_spread(&values);
@@ -172,8 +172,8 @@ fn summary(sample: &Sample) -> Option<MetricSummary> {
         min: *sorted.first()?,
         max: *sorted.last()?,
         mad: spread::median_absolute_deviation(&values),
-        mean_interval: distribution::mean_interval(sample).filter(|_| !no_spread),
-        median_interval: distribution::median_interval(sample),
+        mean_interval: distribution::mean_interval(&sessions).filter(|_| !no_spread),
+        median_interval: distribution::median_interval(&sessions),
         percentiles: distribution::percentiles(&sorted),
         slow_tail: distribution::slow_tail(definition.better, &sorted),
         outliers,

@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Sample;
 use crate::metric::Better;
 use crate::statistics::tail::{self, Support};
 use crate::statistics::{ordered, outlier, quantile, sessions};
@@ -93,14 +92,14 @@ pub struct OutlierReport {
     pub why: String,
 }
 
-/// The 95 % interval of the mean.
-pub(super) fn mean_interval(sample: &Sample) -> Option<ConfidenceInterval> {
-    let found = sessions::sure_mean(&sample.sessions())?;
+/// The 95 % interval of the mean of batches, session by session.
+pub(super) fn mean_interval(sessions: &[Vec<f64>]) -> Option<ConfidenceInterval> {
+    let found = sessions::sure_mean(sessions)?;
     let [low, high] = found.interval(CONFIDENCE)?;
     let (of, units) = if found.between_sessions {
-        (IntervalUnit::Sessions, sample.sessions().len())
+        (IntervalUnit::Sessions, sessions.len())
     } else {
-        (IntervalUnit::Batches, sample.groups.len())
+        (IntervalUnit::Batches, sessions.iter().map(Vec::len).sum())
     };
     let freedom = Some(found.error.freedom);
     let (confidence, rule, units) = (CONFIDENCE, IntervalRule::Student, units as u64);
@@ -109,9 +108,8 @@ pub(super) fn mean_interval(sample: &Sample) -> Option<ConfidenceInterval> {
 
 /// The 95 % interval of the median: over the batches of one session, or over the medians of several sessions, for the
 /// batches of one session are not independent of each other where sessions differ, and six sessions say whether they do.
-pub(super) fn median_interval(sample: &Sample) -> Option<ConfidenceInterval> {
-    let sessions = sample.sessions();
-    let (of, values) = match sessions.as_slice() {
+pub(super) fn median_interval(sessions: &[Vec<f64>]) -> Option<ConfidenceInterval> {
+    let (of, values) = match sessions {
         [batches] => (IntervalUnit::Batches, batches.clone()),
         _ => (IntervalUnit::Sessions, sessions.iter().filter_map(|batches| quantile::median(batches)).collect()),
     };
