@@ -55,6 +55,8 @@ pub enum Metric {
     JoulesPerGeneratedTokenBatch,
     /// Mean power of a batch, ours.
     Power,
+    /// Generated tokens per second and watt of a batch.
+    TokensPerSecondPerWatt,
     /// Energy of a batch by exo's client.
     EnergyExoClient,
     /// Energy of a request by the server's account.
@@ -100,7 +102,7 @@ pub struct Definition {
 
 impl Metric {
     /// Every metric, in the order in which tables list them.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::PrefillTps,
         Self::GenerationTps,
         Self::Elapsed,
@@ -125,6 +127,7 @@ impl Metric {
         Self::JoulesPerGeneratedToken,
         Self::JoulesPerGeneratedTokenBatch,
         Self::Power,
+        Self::TokensPerSecondPerWatt,
         Self::EnergyExoClient,
         Self::EnergyServer,
         Self::EnergyServerPrefill,
@@ -146,6 +149,7 @@ impl Metric {
                 | Self::JoulesPerGeneratedToken
                 | Self::JoulesPerGeneratedTokenBatch
                 | Self::Power
+                | Self::TokensPerSecondPerWatt
                 | Self::EnergyExoClient
                 | Self::EnergyServer
                 | Self::EnergyServerPrefill
@@ -444,6 +448,18 @@ impl Metric {
                 unit: "W",
                 better: Better::Lower,
                 formula: "energy of the batch / its seconds",
+                source: "exoscope, from exo nodeSystem.sysPower",
+                version: 1,
+                primary: false,
+            },
+            Self::TokensPerSecondPerWatt => Definition {
+                metric: self,
+                name: "tokens per second and watt",
+                unit: "tok/s/W",
+                better: Better::Higher,
+                formula: "(all generated tokens of the batch / its seconds) / its mean power, which is generated tokens / \
+                          energy; prefill included. The power is the whole machine's (macmon sys_power, DC side), idle \
+                          included, of every node of the placement: not the GPU or SoC rails that asiai divides by",
                 source: "exoscope, from exo nodeSystem.sysPower",
                 version: 1,
                 primary: false,

@@ -2,6 +2,7 @@
 
 mod bench;
 mod compare;
+mod explain;
 mod recover;
 mod redact;
 mod replay;
@@ -91,6 +92,8 @@ enum Verb {
     Report(report::Arguments),
     /// Compare two result files: what changed, by how much, how sure
     Compare(compare::Arguments),
+    /// Say what a metric is, and work it through with the numbers of a file
+    Explain(explain::Arguments),
     /// Open result files in the viewer, served on this machine only
     View(view::Arguments),
     /// Write a result file from the journal of a run that was cut off
@@ -133,6 +136,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Verb::Bench(arguments) => arguments.run(command),
         Verb::Report(arguments) => arguments.run(),
         Verb::Compare(arguments) => arguments.run(),
+        Verb::Explain(arguments) => arguments.run(),
         Verb::View(arguments) => arguments.run(),
         Verb::Recover(arguments) => arguments.run(),
         Verb::Simulate(arguments) => arguments.run(),

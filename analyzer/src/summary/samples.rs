@@ -1,5 +1,7 @@
 //! The values of each metric, cell by cell, and what makes them weaker than they look.
 
+use std::collections::BTreeMap;
+
 use super::energies::{self, Energies};
 use super::{AbsentMetric, CacheState, CellKey, NodeEnergy};
 use crate::energy::{PowerRecord, SAMPLES_NEEDED};
@@ -7,6 +9,7 @@ use crate::frame::{self, Batch, Cell, FrameError};
 use crate::import::Loaded;
 use crate::metric::Metric;
 use crate::record::ResultFile;
+use crate::statistics::spread;
 use crate::throughput;
 use crate::units;
 
@@ -44,6 +47,8 @@ pub(crate) struct Sample {
 /// The values of one batch. Requests of a batch disturb each other: they are one measurement.
 #[derive(Debug, Clone)]
 pub(crate) struct Group {
+    /// Place of the batch among those of the cell.
+    pub(crate) batch: usize,
     /// Number of the session.
     pub(crate) session: u32,
     /// One value per request, or one for the batch.
@@ -54,6 +59,25 @@ impl Sample {
     /// All values in the order of measurement.
     pub(crate) fn values(&self) -> Vec<f64> {
         self.groups.iter().flat_map(|group| group.values.iter().copied()).collect()
+    }
+
+    /// One value per batch in the order of measurement: what is independent.
+    pub(crate) fn batch_means(&self) -> Vec<f64> {
+        self.groups.iter().filter_map(|group| spread::mean(&group.values)).collect()
+    }
+
+    /// The batches' means, session by session in the order of first appearance.
+    pub(crate) fn sessions(&self) -> Vec<Vec<f64>> {
+        let mut sessions: Vec<Vec<f64>> = Vec::new();
+        let mut places: BTreeMap<u32, usize> = BTreeMap::new();
+        for group in &self.groups {
+            let place = *places.entry(group.session).or_insert(sessions.len());
+            if place == sessions.len() {
+                sessions.push(Vec::new());
+            }
+            sessions[place].extend(spread::mean(&group.values));
+        }
+        sessions
     }
 }
 
@@ -86,6 +110,7 @@ fn measure_cell(file: &ResultFile, power: &PowerRecord<'_>, cell: Cell) -> Measu
             .map(|(place, batch)| {
                 let energy = energies.value(metric, &cell.key, place);
                 Group {
+                    batch: place,
                     session: batch.session,
                     values: energy.map_or_else(|| values(metric, &cell, batch), |e| vec![e]),
                 }
@@ -167,6 +192,7 @@ fn values(metric: Metric, cell: &Cell, batch: &Batch) -> Vec<f64> {
         | Metric::JoulesPerGeneratedToken
         | Metric::JoulesPerGeneratedTokenBatch
         | Metric::Power
+        | Metric::TokensPerSecondPerWatt
         | Metric::EnergyExoClient => Vec::new(),
     }
 }

@@ -2,16 +2,22 @@
 //!
 //! * [`sheet`] blocks of headings, lines and grids: the content, once for terminal and Markdown.
 //! * `report` a summary → blocks.
+//! * `percentiles` the tail of a metric → blocks.
+//! * `across` what all cells of a file tell together → blocks.
 //! * `closing` the end of a run → blocks.
 //! * `comparison` a comparison → blocks.
+//! * `explanation` what metrics are → blocks.
 //! * `terminal` blocks → a terminal's width and colours.
 //! * `markdown` blocks → Markdown.
 //! * `csv` one line per cell and metric, unrounded.
 
+mod across;
 mod closing;
 mod comparison;
 mod csv;
+mod explanation;
 mod markdown;
+mod percentiles;
 mod report;
 pub mod sheet;
 mod terminal;
@@ -20,6 +26,8 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 
 use analyzer::comparison::Comparison;
+use analyzer::explanation::Explanation;
+use analyzer::metric::Metric;
 use analyzer::summary::{FileReport, Report};
 
 /// How a report is written.
@@ -102,6 +110,40 @@ pub fn comparison(compared: &Comparison, format: Format, look: Look) -> Result<S
         Format::Table => terminal::draw(&comparison::blocks(compared), look),
         Format::Markdown => markdown::draw(&comparison::blocks(compared)),
     })
+}
+
+/// Writes what a metric is, worked through.
+///
+/// # Errors
+/// [`RenderError`] is a fault of this program.
+pub fn explanation(explained: &Explanation, format: Format, look: Look) -> Result<String, RenderError> {
+    Ok(match format {
+        Format::Json => json(explained)?,
+        Format::Csv => csv::explanations(std::slice::from_ref(explained))?,
+        Format::Table => terminal::draw(&explanation::blocks(explained)?, look),
+        Format::Markdown => markdown::draw(&explanation::blocks(explained)?),
+    })
+}
+
+/// Writes the list of all metrics; as JSON and CSV with all that is said of each.
+///
+/// # Errors
+/// [`RenderError`] is a fault of this program.
+pub fn explanations(all: &[Explanation], format: Format, look: Look) -> Result<String, RenderError> {
+    Ok(match format {
+        Format::Json => json(&all)?,
+        Format::Csv => csv::explanations(all)?,
+        Format::Table => terminal::draw(&explanation::list(all)?, look),
+        Format::Markdown => markdown::draw(&explanation::list(all)?),
+    })
+}
+
+/// A metric as JSON spells it: "generation_tps".
+///
+/// # Errors
+/// [`RenderError`] is a fault of this program.
+pub fn metric_id(metric: Metric) -> Result<String, RenderError> {
+    csv::word(&metric)
 }
 
 fn json(value: &impl serde::Serialize) -> Result<String, RenderError> {
