@@ -3,6 +3,7 @@
 use super::Verdict;
 use crate::statistics::difference::Variance;
 use crate::statistics::interval;
+use crate::units;
 
 /// A difference of mean logarithms, new minus base, with its uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,6 +45,22 @@ pub(super) fn word(effect: &Effect, p_adjusted: f64, smallest: f64, higher_is_be
         return if (effect.difference > 0.0) == higher_is_better { Verdict::Improved } else { Verdict::Regressed };
     }
     if effect.difference.abs() + effect.half_width <= smallest { Verdict::Same } else { Verdict::Undecided }
+}
+
+/// The verdict in the words that people read, in the terminal, on the page and in every export. `why` is the first reason
+/// against comparing.
+pub(super) fn words(verdict: Option<Verdict>, delta: f64, resolves_percent: Option<f64>, why: Option<&str>) -> String {
+    match verdict {
+        None => "not judged".to_owned(),
+        Some(Verdict::Improved) => "improved".to_owned(),
+        Some(Verdict::Regressed) => "regressed".to_owned(),
+        Some(Verdict::Same) => format!("same within ±{delta} %"),
+        Some(Verdict::Undecided) => resolves_percent.map_or_else(
+            || "no difference found (this pair cannot tell)".to_owned(),
+            |resolves| format!("no difference found (this pair resolves ≥ {})", units::percent(resolves)),
+        ),
+        Some(Verdict::NotComparable) => format!("not comparable ({})", why.unwrap_or("no value")),
+    }
 }
 
 /// How grave a verdict is for the whole: regressed before improved before undecided before same; what cannot be compared

@@ -4,13 +4,19 @@
 //! * `report` a summary → blocks.
 //! * `closing` the end of a run → blocks.
 //! * `comparison` a comparison → blocks.
+//! * `calibration` a calibration → blocks.
+//! * `github` a comparison → a step summary.
+//! * `junit` a comparison → test cases.
 //! * `terminal` blocks → a terminal's width and colours.
 //! * `markdown` blocks → Markdown.
 //! * `csv` one line per cell and metric, unrounded.
 
+mod calibration;
 mod closing;
 mod comparison;
 mod csv;
+mod github;
+mod junit;
 mod markdown;
 mod report;
 pub mod sheet;
@@ -20,6 +26,7 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 
 use analyzer::comparison::Comparison;
+use analyzer::comparison::calibration::Calibration;
 use analyzer::summary::{FileReport, Report};
 
 /// How a report is written.
@@ -34,6 +41,24 @@ pub enum Format {
     Csv,
     /// The tables in Markdown
     Markdown,
+}
+
+/// How a comparison is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum ComparisonFormat {
+    /// Tables for people
+    #[default]
+    Table,
+    /// All numbers unrounded, as the analyzer gives them; its JSON Schema is published
+    Json,
+    /// The tables in Markdown
+    Markdown,
+    /// One line per cell and metric, unrounded; an empty field is an absent value
+    Csv,
+    /// A test case per cell and judged metric: failed where it regressed, skipped where it is not comparable
+    Junit,
+    /// A GitHub step summary: the verdict in a line, the tables folded away
+    Github,
 }
 
 /// What the place that a table is shown on can do.
@@ -95,15 +120,27 @@ pub fn closing(report: &FileReport, look: Look) -> String {
 ///
 /// # Errors
 /// [`RenderError`] is a fault of this program.
-pub fn comparison(compared: &Comparison, format: Format, look: Look) -> Result<String, RenderError> {
+pub fn comparison(compared: &Comparison, format: ComparisonFormat, look: Look) -> Result<String, RenderError> {
     Ok(match format {
-        Format::Json => json(compared)?,
-        Format::Csv => csv::comparison(compared)?,
-        Format::Table => terminal::draw(&comparison::blocks(compared), look),
-        Format::Markdown => markdown::draw(&comparison::blocks(compared)),
+        ComparisonFormat::Json => json(compared)?,
+        ComparisonFormat::Csv => csv::comparison(compared)?,
+        ComparisonFormat::Table => terminal::draw(&comparison::blocks(compared), look),
+        ComparisonFormat::Markdown => markdown::draw(&comparison::blocks(compared)),
+        ComparisonFormat::Junit => junit::draw(compared),
+        ComparisonFormat::Github => github::draw(compared),
     })
 }
 
-fn json(value: &impl serde::Serialize) -> Result<String, RenderError> {
+/// Writes a calibration, for people.
+#[must_use]
+pub fn calibration(found: &Calibration, look: Look) -> String {
+    terminal::draw(&calibration::blocks(found), look)
+}
+
+/// Writes any value of the analyzer as JSON, a newline at its end.
+///
+/// # Errors
+/// [`RenderError::Json`] is a fault of this program.
+pub fn json(value: &impl serde::Serialize) -> Result<String, RenderError> {
     Ok(serde_json::to_string_pretty(value)? + "\n")
 }
