@@ -4,7 +4,7 @@
 use super::calibration::Calibration;
 use super::permutation::{self, Permutation};
 use super::variance::{self, Between, Learnt, Pair};
-use super::verdict::{self, Effect};
+use super::verdict::{self, Critical, Effect};
 use super::{Options, Verdict, shift};
 use crate::metric::{Better, Metric};
 use crate::statistics::difference::{self, Variance};
@@ -24,8 +24,9 @@ pub(super) struct Weighed {
 pub(super) fn weigh(metric: Metric, pairs: &[&Pair], options: &Options) -> (Vec<Weighed>, Option<Weighed>) {
     let learnt = variance::learn(pairs);
     let source = Source { metric, learnt: &learnt, options };
-    let rows = pairs.iter().enumerate().map(|(place, pair)| source.one(place, pair)).collect();
-    (rows, source.all(pairs))
+    let mut critical = Critical::default();
+    let rows = pairs.iter().enumerate().map(|(place, pair)| source.one(place, pair, &mut critical)).collect();
+    (rows, source.all(pairs, &mut critical))
 }
 
 /// Where the variances of a metric come from.
@@ -55,7 +56,7 @@ impl Source<'_> {
         }
     }
 
-    fn one(&self, place: usize, pair: &Pair) -> Weighed {
+    fn one(&self, place: usize, pair: &Pair, critical: &mut Critical) -> Weighed {
         let mut weighed = Weighed::default();
         let (base, new) = pair;
         if base.count() == 1 || new.count() == 1 {
@@ -78,7 +79,8 @@ impl Source<'_> {
         }
         let between = self.between(base.sessions() >= 2 && new.sessions() >= 2);
         weighed.warnings.extend(self.words(between));
-        weighed.effect = Effect::of(new.mean() - base.mean(), variance::squared_error(within, between, pair));
+        let squared_error = variance::squared_error(within, between, pair, critical);
+        weighed.effect = Effect::of(new.mean() - base.mean(), squared_error, critical);
         weighed.permutation = permutation::of(base, new);
         if let Some(effect) = &weighed.effect
             && shift::hodges_lehmann(&base.values(), &new.values())
@@ -110,7 +112,7 @@ impl Source<'_> {
     }
 
     /// The mean of all pairs' differences: the change of the geometric mean, paired by cell. None for no pair.
-    fn all(&self, pairs: &[&Pair]) -> Option<Weighed> {
+    fn all(&self, pairs: &[&Pair], critical: &mut Critical) -> Option<Weighed> {
         let cells = pairs.len() as f64;
         let mut weighed = Weighed::default();
         let difference = pairs.iter().map(|(base, new)| new.mean() - base.mean()).sum::<f64>() / cells;
@@ -118,7 +120,7 @@ impl Source<'_> {
             return None;
         }
         if pairs.len() == 1 {
-            let one = self.one(0, pairs.first()?);
+            let one = self.one(0, pairs.first()?, critical);
             return Some(Weighed { permutation: None, ..one });
         }
         let mut pooled: Option<Variance> = None;
@@ -147,7 +149,8 @@ impl Source<'_> {
             other => other,
         };
         weighed.warnings.extend(self.words(between));
-        weighed.effect = Effect::of(difference, variance::combined(repeats, between, sessions));
+        let squared_error = variance::combined(repeats, between, sessions, critical);
+        weighed.effect = Effect::of(difference, squared_error, critical);
         Some(weighed)
     }
 }

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::logs::Logs;
+use super::verdict::Critical;
 use crate::metric::Metric;
 use crate::statistics::difference::{self, Variance};
 
@@ -183,25 +184,27 @@ pub(super) const fn floor(metric: Metric) -> f64 {
 }
 
 /// The squared standard error of the difference of a pair.
-pub(super) fn squared_error(within: Variance, between: Between, pair: &Pair) -> Variance {
+pub(super) fn squared_error(within: Variance, between: Between, pair: &Pair, critical: &mut Critical) -> Variance {
     let values = pair.0.inverse_of_values() + pair.1.inverse_of_values();
     let sessions = pair.0.inverse_of_sessions() + pair.1.inverse_of_sessions();
-    combined(scaled(within, values), between, sessions)
+    combined(scaled(within, values), between, sessions, critical)
 }
 
 /// The error by repeats and the one by sessions, together. `sessions` is the sum of 1 / sessions over the sides.
-pub(super) fn combined(repeats: Variance, between: Between, sessions: f64) -> Variance {
+pub(super) fn combined(repeats: Variance, between: Between, sessions: f64, critical: &mut Critical) -> Variance {
     match between {
         Between::Assumed(deviation) => difference::satterthwaite(&[
             repeats,
             Variance { value: deviation * deviation * sessions, freedom: f64::INFINITY },
         ]),
         Between::Calibrated(variance) => difference::satterthwaite(&[repeats, scaled(variance, sessions)]),
-        // The means of sessions vary by both parts at once, so their variance is the whole error. Where it comes out below
-        // what repeats alone explain, the part between sessions is 0 and not negative.
+        // The means of sessions vary by both parts at once, so their variance is the whole error, and its interval holds
+        // what it says however many sessions there are. It can come out small by luck, below what repeats alone explain;
+        // then the wider of the two intervals stands. Going by the larger variance would not do: few sessions fall below
+        // often, and the many degrees of freedom of the repeats would make that luck look like knowledge.
         Between::Measured(means) => {
             let whole = scaled(means, sessions);
-            if whole.value > repeats.value { whole } else { repeats }
+            if critical.half_width(repeats) > critical.half_width(whole) { repeats } else { whole }
         }
     }
 }

@@ -1,5 +1,7 @@
 //! From two samples to an effect, and from an effect to a word.
 
+use std::collections::BTreeMap;
+
 use super::Verdict;
 use crate::statistics::difference::Variance;
 use crate::statistics::interval;
@@ -18,11 +20,32 @@ pub(super) struct Effect {
     pub(super) half_width: f64,
 }
 
+/// Student's points for 95 %, kept by their degrees of freedom: most cells of a metric share theirs, and the point costs
+/// more than all else of a cell together.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Critical(BTreeMap<u64, f64>);
+
+impl Critical {
+    /// Half-width of the 95 % interval; None without degrees of freedom.
+    pub(super) fn half_width(&mut self, squared_error: Variance) -> Option<f64> {
+        let freedom = squared_error.freedom;
+        let point = match self.0.get(&freedom.to_bits()) {
+            Some(point) => *point,
+            None => {
+                let point = interval::critical_value(0.95, freedom)?;
+                self.0.insert(freedom.to_bits(), point);
+                point
+            }
+        };
+        Some(squared_error.value.sqrt() * point)
+    }
+}
+
 impl Effect {
     /// None where the error cannot be reckoned.
-    pub(super) fn of(difference: f64, squared_error: Variance) -> Option<Self> {
+    pub(super) fn of(difference: f64, squared_error: Variance, critical: &mut Critical) -> Option<Self> {
         let error = squared_error.value.sqrt();
-        let half_width = error * interval::critical_value(0.95, squared_error.freedom)?;
+        let half_width = critical.half_width(squared_error)?;
         let p = if error > 0.0 {
             interval::two_sided_p(difference / error, squared_error.freedom)?
         } else if difference == 0.0 {
