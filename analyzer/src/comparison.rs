@@ -17,6 +17,9 @@
 //! * `headline` the first glance in words.
 //! * [`calibration`] how much runs of the same thing differ.
 //! * [`legacy`] what other tools would have said.
+//! * [`planning`] what a design will resolve before it is run.
+//! * [`history`] an archive of files over time.
+//! * `segments` where a series changes its level.
 //! * [`numbers`] the method on bare numbers, without a file.
 
 mod drift;
@@ -26,15 +29,18 @@ mod logs;
 mod method;
 mod pairs;
 mod residue;
+mod segments;
 mod shift;
 mod sides;
 mod variance;
 mod verdict;
 
 pub mod calibration;
+pub mod history;
 pub mod legacy;
 pub mod numbers;
 pub mod permutation;
+pub mod planning;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,6 +3,8 @@
 mod bench;
 mod calibrate;
 mod compare;
+mod history;
+mod plan;
 mod recover;
 mod report;
 mod simulate;
@@ -98,6 +100,10 @@ enum Verb {
     Compare(compare::Arguments),
     /// Learn from runs of the same thing how much runs differ by themselves
     Calibrate(calibrate::Arguments),
+    /// Say what a design will resolve, and how long it takes, before it is run
+    Plan(plan::Arguments),
+    /// Compare the newest of an archive of result files with what came before
+    History(history::Arguments),
     /// Open result files in the viewer, served on this machine only
     View(view::Arguments),
     /// Write a result file from the journal of a run that was cut off
@@ -137,6 +143,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Verb::Report(arguments) => arguments.run(),
         Verb::Compare(arguments) => arguments.run(),
         Verb::Calibrate(arguments) => arguments.run(),
+        Verb::Plan(arguments) => arguments.run(),
+        Verb::History(arguments) => arguments.run(),
         Verb::View(arguments) => arguments.run(),
         Verb::Recover(arguments) => arguments.run(),
         Verb::Simulate(arguments) => arguments.run(),

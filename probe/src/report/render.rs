@@ -5,6 +5,8 @@
 //! * `closing` the end of a run → blocks.
 //! * `comparison` a comparison → blocks.
 //! * `calibration` a calibration → blocks.
+//! * `plan` a plan → blocks.
+//! * `history` an archive → blocks.
 //! * `github` a comparison → a step summary.
 //! * `junit` a comparison → test cases.
 //! * `terminal` blocks → a terminal's width and colours.
@@ -16,8 +18,10 @@ mod closing;
 mod comparison;
 mod csv;
 mod github;
+mod history;
 mod junit;
 mod markdown;
+mod plan;
 mod report;
 pub mod sheet;
 mod terminal;
@@ -27,6 +31,8 @@ use std::path::Path;
 
 use analyzer::comparison::Comparison;
 use analyzer::comparison::calibration::Calibration;
+use analyzer::comparison::history::History;
+use analyzer::comparison::planning::Plan;
 use analyzer::summary::{FileReport, Report};
 
 /// How a report is written.
@@ -59,6 +65,18 @@ pub enum ComparisonFormat {
     Junit,
     /// A GitHub step summary: the verdict in a line, the tables folded away
     Github,
+}
+
+/// How a plan or a history is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum OverviewFormat {
+    /// Tables for people
+    #[default]
+    Table,
+    /// All numbers unrounded, as the analyzer gives them
+    Json,
+    /// The tables in Markdown
+    Markdown,
 }
 
 /// What the place that a table is shown on can do.
@@ -135,6 +153,35 @@ pub fn comparison(compared: &Comparison, format: ComparisonFormat, look: Look) -
 #[must_use]
 pub fn calibration(found: &Calibration, look: Look) -> String {
     terminal::draw(&calibration::blocks(found), look)
+}
+
+/// Writes a plan.
+///
+/// # Errors
+/// [`RenderError`] is a fault of this program.
+pub fn plan(plan: &Plan, format: OverviewFormat, look: Look) -> Result<String, RenderError> {
+    overview(plan, plan::blocks(plan), format, look)
+}
+
+/// Writes a history.
+///
+/// # Errors
+/// [`RenderError`] is a fault of this program.
+pub fn history(history: &History, format: OverviewFormat, look: Look) -> Result<String, RenderError> {
+    overview(history, history::blocks(history), format, look)
+}
+
+fn overview(
+    value: &impl serde::Serialize,
+    blocks: Vec<sheet::Block>,
+    format: OverviewFormat,
+    look: Look,
+) -> Result<String, RenderError> {
+    Ok(match format {
+        OverviewFormat::Table => terminal::draw(&blocks, look),
+        OverviewFormat::Json => json(value)?,
+        OverviewFormat::Markdown => markdown::draw(&blocks),
+    })
 }
 
 /// Writes any value of the analyzer as JSON, a newline at its end.
