@@ -3,7 +3,8 @@
 
 use analyzer::comparison::Options;
 use analyzer::comparison::Verdict;
-use analyzer::comparison::numbers::{Answer, Values, compare};
+use analyzer::comparison::calibration::Calibration;
+use analyzer::comparison::numbers::{Answer, Values, calibrate, compare};
 use analyzer::metric::Metric;
 
 /// How runs are made up. Deviations are of logarithms, in percent.
@@ -23,6 +24,8 @@ pub struct Design {
     pub shared: bool,
     /// What the comparison knows or assumes.
     pub options: Options,
+    /// Sessions of a calibration that is made anew for each trial; 0 for none.
+    pub calibrated_by: usize,
 }
 
 /// What came of it, as shares from 0 to 1 of all cells of all trials.
@@ -55,8 +58,14 @@ pub fn run(design: &Design, changed: usize, change_percent: f64, trials: usize, 
     for _ in 0..trials {
         let base = side(design, &|_| 0.0, &mut noise);
         let new = side(design, &truth, &mut noise);
+        let mut options = design.options.clone();
+        if design.calibrated_by > 0 {
+            let runs = side(&Design { sessions: design.calibrated_by, ..design.clone() }, &|_| 0.0, &mut noise);
+            let found = calibrate(Metric::GenerationTps, &runs);
+            options.calibration = Some(Calibration::of_metrics(found.into_iter().collect()));
+        }
         let cells: Vec<Values> = base.into_iter().zip(new).map(|(base, new)| Values { base, new }).collect();
-        let (answers, whole) = compare(Metric::GenerationTps, &cells, &design.options);
+        let (answers, whole) = compare(Metric::GenerationTps, &cells, &options);
         for (cell, answer) in answers.iter().enumerate() {
             let called = matches!(answer.verdict, Verdict::Improved | Verdict::Regressed);
             if cell < changed {

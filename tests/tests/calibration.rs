@@ -24,12 +24,12 @@ fn floor(percent: f64) -> Options {
 
 /// One cell, one session a side: the hardest case, and the one of the method's first table.
 fn one_cell(repeats: usize, within: f64, between: f64, options: Options) -> Design {
-    Design { cells: 1, sessions: 1, repeats, within, between, shared: false, options }
+    Design { cells: 1, sessions: 1, repeats, within, between, shared: false, options, calibrated_by: 0 }
 }
 
 /// Eight cells with a deviation of 1 % within and between sessions.
 fn eight_cells(sessions: usize, repeats: usize, shared: bool, options: Options) -> Design {
-    Design { cells: 8, sessions, repeats, within: 1.0, between: 1.0, shared, options }
+    Design { cells: 8, sessions, repeats, within: 1.0, between: 1.0, shared, options, calibrated_by: 0 }
 }
 
 /// Every design in which the comparison is told the truth about sessions, or measures it.
@@ -53,6 +53,17 @@ fn honest() -> Vec<(String, Design, &'static str)> {
     }
     designs.push(("8 cells, 1 × 3, floor 1.5 assumed".into(), eight_cells(1, 3, false, usual()), "–"));
     designs.push(("8 cells, 1 × 3, floor 2".into(), eight_cells(1, 3, false, floor(2.0)), "–"));
+    for (sessions, shared) in [(5, false), (5, true), (10, true)] {
+        let design = Design { calibrated_by: sessions, ..eight_cells(1, 3, shared, usual()) };
+        let fate = if shared { ", slow sessions slow throughout" } else { "" };
+        designs.push((format!("8 cells, 1 × 3, calibrated by {sessions}{fate}"), design, "–"));
+    }
+    let single = Design { calibrated_by: 5, ..eight_cells(1, 1, true, usual()) };
+    designs.push(("8 cells, single shots, calibrated by 5 of one".into(), single, "–"));
+    let one = Design { calibrated_by: 5, ..one_cell(3, 1.0, 1.0, usual()) };
+    designs.push(("1 cell, 1 × 3, calibrated by 5".into(), one, "–"));
+    let quiet = Design { calibrated_by: 5, ..one_cell(3, 2.0, 1.0, usual()) };
+    designs.push(("1 cell, 1 × 3, within 2, calibrated by 5".into(), quiet, "–"));
     let hard = |shared| Design { within: 0.3, between: 2.0, ..eight_cells(3, 3, shared, Options::default()) };
     designs.push(("8 cells, 3 × 3, within 0.3, between 2".into(), hard(false), "1.3"));
     designs.push(("the same, slow sessions slow throughout".into(), hard(true), "–"));

@@ -64,7 +64,7 @@ pub struct CalibratedMetric {
 }
 
 /// The comparison tried on every pair of sessions of the same thing: each verdict of a change is a false one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FalseAlarms {
     /// Pairs of sessions that were compared.
     pub pairs: u64,
@@ -88,6 +88,23 @@ const OTHERS: usize = 3;
 const TRIED: usize = 20;
 
 impl Calibration {
+    /// A calibration of metrics alone, of no file: for simulations.
+    #[must_use]
+    pub fn of_metrics(metrics: Vec<CalibratedMetric>) -> Self {
+        Self {
+            calibration_version: CALIBRATION_VERSION,
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            files: Vec::new(),
+            sessions: 0,
+            models: Vec::new(),
+            placements: Vec::new(),
+            simulated: false,
+            metrics,
+            false_alarms: FalseAlarms::default(),
+            warnings: Vec::new(),
+        }
+    }
+
     /// The variance within a session. 0 where sessions had one value each: then the one between contains it.
     pub(super) fn within(&self, metric: Metric) -> Option<Variance> {
         let found = self.metrics.iter().find(|found| found.metric == metric)?;
@@ -156,23 +173,13 @@ pub fn calibrate(files: &[Loaded]) -> Result<Calibration, CompareError> {
         warnings.push(format!("{} not in every session", crate::units::count(partly, "cell")));
     }
     let mut calibration = Calibration {
-        calibration_version: CALIBRATION_VERSION,
-        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         files: files.iter().map(|file| file.name.clone()).collect(),
         sessions: sessions.len() as u64,
         models: distinct(cells.iter().filter_map(|cell| cell.key().model_id.clone()).collect()),
         placements: distinct(cells.iter().map(|cell| cell.key().placement()).collect()),
         simulated: files.iter().any(super::simulated),
-        metrics,
-        false_alarms: FalseAlarms {
-            pairs: 0,
-            verdicts: 0,
-            with_calibration: 0,
-            with_floor: 0,
-            with_repeats_alone: 0,
-            left_out: false,
-        },
         warnings,
+        ..Calibration::of_metrics(metrics)
     };
     calibration.false_alarms = try_out(&calibration, &sessions)?;
     Ok(calibration)

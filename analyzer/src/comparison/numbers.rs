@@ -1,7 +1,9 @@
 //! The method on bare numbers, without a file: for simulations of the method, and for whoever has numbers and no file.
 
+use super::calibration::{self, CalibratedMetric};
 use super::logs::Logs;
 use super::method;
+use super::permutation::{self, Permutation};
 use super::variance::Pair;
 use super::verdict::Effect;
 use super::{Options, Verdict};
@@ -33,10 +35,6 @@ pub struct Answer {
 /// A cell with an empty session or a value of 0 or below is [`Verdict::NotComparable`].
 #[must_use]
 pub fn compare(metric: Metric, cells: &[Values], options: &Options) -> (Vec<Answer>, Option<Answer>) {
-    let logs = |sessions: &[Vec<f64>]| -> Option<Logs> {
-        let sessions = sessions.iter().zip(0..).map(|(values, number)| Some((number, spread::logarithms(values)?)));
-        Logs::of_sessions(sessions.collect::<Option<Vec<_>>>()?)
-    };
     let pairs: Vec<Option<Pair>> = cells.iter().map(|cell| logs(&cell.base).zip(logs(&cell.new))).collect();
     let known: Vec<&Pair> = pairs.iter().flatten().collect();
     let (weighed, whole) = method::weigh(metric, &known, options);
@@ -56,6 +54,11 @@ pub fn compare(metric: Metric, cells: &[Values], options: &Options) -> (Vec<Answ
     (answers.collect(), whole)
 }
 
+fn logs(sessions: &[Vec<f64>]) -> Option<Logs> {
+    let sessions = sessions.iter().zip(0..).map(|(values, number)| Some((number, spread::logarithms(values)?)));
+    Logs::of_sessions(sessions.collect::<Option<Vec<_>>>()?)
+}
+
 fn answer(effect: Option<Effect>, verdict: Verdict) -> Answer {
     let edge = |effect: Effect, sign: f64| difference::percent(effect.difference + sign * effect.half_width);
     Answer {
@@ -63,4 +66,17 @@ fn answer(effect: Option<Effect>, verdict: Verdict) -> Answer {
         p: effect.map(|effect| effect.p),
         verdict,
     }
+}
+
+/// Learns from cells by session and repeat what [`super::calibration::calibrate`] learns from files. None where no cell has
+/// two sessions or a value is not positive.
+#[must_use]
+pub fn calibrate(metric: Metric, cells: &[Vec<Vec<f64>>]) -> Option<CalibratedMetric> {
+    calibration::of_logs(metric, &cells.iter().map(|cell| logs(cell)).collect::<Option<Vec<_>>>()?)
+}
+
+/// The exact permutation test of one cell; None where a side has fewer than five values, or both have too many.
+#[must_use]
+pub fn cross_check(cell: &Values) -> Option<Permutation> {
+    permutation::of(&logs(&cell.base)?, &logs(&cell.new)?)
 }
