@@ -156,7 +156,7 @@ fn a_gate_does_not_pass_on_nothing() {
         (slower, "--fail-on never", 0),
         (same, "", 0),
         (same, "--fail-on undecided", 1),
-        (base, "--fail-on undecided --delta 10", 0),
+        (base, "--fail-on undecided --delta 20 --delta-energy 20", 0),
         ("f3c", "", 2),
         ("f3c", "--fail-on never", 0),
         ("no_such_file", "--fail-on never", 2),

@@ -26,8 +26,10 @@ fn split(values: &[f64], offset: usize, starts: &mut Vec<usize>) {
     }
     let places = SHORTEST..=count - SHORTEST;
     let looked_at = places.clone().count() as f64;
+    let steps: f64 = values.windows(2).map(|pair| (pair[1] - pair[0]) * (pair[1] - pair[0])).sum();
+    let of_steps = steps / (2.0 * (count - 1) as f64);
     let best = places
-        .filter_map(|place| Some((place, p(&values[..place], &values[place..])?)))
+        .filter_map(|place| Some((place, p(&values[..place], &values[place..], of_steps)?)))
         .reduce(|best, next| if next.1 < best.1 { next } else { best });
     let Some((place, p)) = best else { return };
     if p * looked_at < SURE {
@@ -37,10 +39,12 @@ fn split(values: &[f64], offset: usize, starts: &mut Vec<usize>) {
     }
 }
 
-/// Two-sided p that both parts have one level, by Student's t with a common variance.
-fn p(before: &[f64], after: &[f64]) -> Option<f64> {
+/// Two-sided p that both parts have one level, by Student's t. The variance is the smaller one of that around the two levels
+/// and that of the steps from value to value (von Neumann): a level that goes and comes back hides in the first.
+fn p(before: &[f64], after: &[f64], of_steps: f64) -> Option<f64> {
     let freedom = (before.len() + after.len()).checked_sub(2)? as f64;
-    let variance = (spread::squared_deviations(before) + spread::squared_deviations(after)) / freedom;
+    let of_levels = (spread::squared_deviations(before) + spread::squared_deviations(after)) / freedom;
+    let variance = of_levels.min(of_steps);
     let step = spread::mean(after)? - spread::mean(before)?;
     let error = (variance * (1.0 / before.len() as f64 + 1.0 / after.len() as f64)).sqrt();
     if error == 0.0 {

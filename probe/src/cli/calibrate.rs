@@ -37,7 +37,7 @@ impl Arguments {
         let found = calibration::calibrate(&files).map_err(refused).map_err(as_failure)?;
         let text = render::json(&found).map_err(CliError::failed)?;
         document::write(Some(&self.output), &text).map_err(CliError::failed)?;
-        if self.output != PathBuf::from(document::STANDARD) {
+        if self.output.as_os_str() != document::STANDARD {
             let mut table = render::calibration(&found, Look::of(None));
             table.push_str(&format!("\nWritten to {}\n", self.output.display()));
             document::write(None, &table).map_err(CliError::failed)?;

@@ -238,4 +238,28 @@ mod tests {
         let same = analyzer::comparison::compare(&loaded("base", 400.0), &loaded("new", 400.0), &options).unwrap();
         assert!(table(&same, true).rows.is_empty(), "no heading stands over nothing");
     }
+
+    #[test]
+    fn the_words_and_the_row_over_all_cells_are_the_analyzers() {
+        let two_cells = |name: &str, rate: f64| {
+            let mut loaded = loaded(name, rate);
+            let mut more = loaded.file.runs.clone();
+            more.iter_mut().for_each(|run| run.pp_tokens = Some(128));
+            loaded.file.runs.extend(more);
+            loaded.document_rows = vec![loaded.file.runs.len()];
+            loaded
+        };
+        let options = analyzer::comparison::Options::default();
+        let compared =
+            analyzer::comparison::compare(&two_cells("base", 400.0), &two_cells("new", 300.0), &options).unwrap();
+        let all = over_all(&compared).unwrap();
+        let prefill = all.rows.iter().find(|row| row.metric.as_deref() == Some("prefill_tps")).unwrap();
+        assert_eq!((prefill.cells[1].text.as_str(), prefill.verdict), ("2", Some("regressed")));
+        assert_eq!(prefill.cells[2].value, compared.geomean[0].change_percent);
+        let generation = &table(&compared, false).rows[2];
+        assert_eq!(generation.cells[9].text, format!("~ {}", compared.cells[0].metrics[1].words));
+        assert!(generation.cells[9].text.starts_with("~ no difference found (this pair resolves ≥ "));
+        let one = analyzer::comparison::compare(&loaded("base", 400.0), &loaded("new", 300.0), &options).unwrap();
+        assert_eq!(over_all(&one), None, "one cell says it itself");
+    }
 }
