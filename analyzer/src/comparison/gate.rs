@@ -30,7 +30,7 @@ pub(super) fn objections(metric: Metric, base: &MeasuredCell, new: &MeasuredCell
         && !matches!(metric, Metric::GenerationTps | Metric::Tpot | Metric::Itl | Metric::ItlP99)
         && !of_the_client_alone
     {
-        objections.push(format!("the server counted {a:.0} prompt tokens in the base and {b:.0} in the new file"));
+        objections.push(format!("the server counted {a:.0} prompt tokens in the base and {b:.0} in the new side"));
     }
     if let (Some(a), Some(b)) = (tokens(base, frame::GENERATION_TOKENS), tokens(new, frame::GENERATION_TOKENS))
         && (a - b).abs() > 0.5
@@ -40,9 +40,9 @@ pub(super) fn objections(metric: Metric, base: &MeasuredCell, new: &MeasuredCell
         )
         && !of_the_client_alone
     {
-        objections.push(format!("the server generated {a:.0} tokens in the base and {b:.0} in the new file"));
+        objections.push(format!("the server generated {a:.0} tokens in the base and {b:.0} in the new side"));
     }
-    for (side, cell) in [("base", base), ("new file", new)] {
+    for (side, cell) in [("base", base), ("new side", new)] {
         let readings = cell.server_power_samples.filter(|_| metric.is_of_server_energy());
         if readings.is_some_and(|samples| samples < SAMPLES_NEEDED) {
             objections.push(format!(

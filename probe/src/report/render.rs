@@ -7,17 +7,27 @@
 //! * `closing` the end of a run → blocks.
 //! * `comparison` a comparison → blocks.
 //! * `explanation` what metrics are → blocks.
+//! * `calibration` a calibration → blocks.
+//! * `plan` a plan → blocks.
+//! * `history` an archive → blocks.
+//! * `github` a comparison → a step summary.
+//! * `junit` a comparison → test cases.
 //! * `terminal` blocks → a terminal's width and colours.
 //! * `markdown` blocks → Markdown.
 //! * `csv` one line per cell and metric, unrounded.
 
 mod across;
+mod calibration;
 mod closing;
 mod comparison;
 mod csv;
 mod explanation;
+mod github;
+mod history;
+mod junit;
 mod markdown;
 mod percentiles;
+mod plan;
 mod report;
 pub mod sheet;
 mod terminal;
@@ -26,6 +36,9 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 
 use analyzer::comparison::Comparison;
+use analyzer::comparison::calibration::Calibration;
+use analyzer::comparison::history::History;
+use analyzer::comparison::planning::Plan;
 use analyzer::explanation::Explanation;
 use analyzer::metric::Metric;
 use analyzer::summary::{FileReport, Report};
@@ -40,6 +53,36 @@ pub enum Format {
     Json,
     /// One line per cell and metric, unrounded; an empty field is an absent value
     Csv,
+    /// The tables in Markdown
+    Markdown,
+}
+
+/// How a comparison is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum ComparisonFormat {
+    /// Tables for people
+    #[default]
+    Table,
+    /// All numbers unrounded, as the analyzer gives them; its JSON Schema is published
+    Json,
+    /// The tables in Markdown
+    Markdown,
+    /// One line per cell and metric, unrounded; an empty field is an absent value
+    Csv,
+    /// A test case per cell and judged metric: failed where it regressed, skipped where it is not comparable
+    Junit,
+    /// A GitHub step summary: the verdict in a line, the tables folded away
+    Github,
+}
+
+/// How a plan or a history is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum OverviewFormat {
+    /// Tables for people
+    #[default]
+    Table,
+    /// All numbers unrounded, as the analyzer gives them
+    Json,
     /// The tables in Markdown
     Markdown,
 }
@@ -103,12 +146,14 @@ pub fn closing(report: &FileReport, look: Look) -> String {
 ///
 /// # Errors
 /// [`RenderError`] is a fault of this program.
-pub fn comparison(compared: &Comparison, format: Format, look: Look) -> Result<String, RenderError> {
+pub fn comparison(compared: &Comparison, format: ComparisonFormat, look: Look) -> Result<String, RenderError> {
     Ok(match format {
-        Format::Json => json(compared)?,
-        Format::Csv => csv::comparison(compared)?,
-        Format::Table => terminal::draw(&comparison::blocks(compared), look),
-        Format::Markdown => markdown::draw(&comparison::blocks(compared)),
+        ComparisonFormat::Json => json(compared)?,
+        ComparisonFormat::Csv => csv::comparison(compared)?,
+        ComparisonFormat::Table => terminal::draw(&comparison::blocks(compared), look),
+        ComparisonFormat::Markdown => markdown::draw(&comparison::blocks(compared)),
+        ComparisonFormat::Junit => junit::draw(compared),
+        ComparisonFormat::Github => github::draw(compared),
     })
 }
 
@@ -146,6 +191,45 @@ pub fn metric_id(metric: Metric) -> Result<String, RenderError> {
     csv::word(&metric)
 }
 
-fn json(value: &impl serde::Serialize) -> Result<String, RenderError> {
+/// Writes a calibration, for people.
+#[must_use]
+pub fn calibration(found: &Calibration, look: Look) -> String {
+    terminal::draw(&calibration::blocks(found), look)
+}
+
+/// Writes a plan.
+///
+/// # Errors
+/// [`RenderError`] is a fault of this program.
+pub fn plan(plan: &Plan, format: OverviewFormat, look: Look) -> Result<String, RenderError> {
+    overview(plan, plan::blocks(plan), format, look)
+}
+
+/// Writes a history.
+///
+/// # Errors
+/// [`RenderError`] is a fault of this program.
+pub fn history(history: &History, format: OverviewFormat, look: Look) -> Result<String, RenderError> {
+    overview(history, history::blocks(history), format, look)
+}
+
+fn overview(
+    value: &impl serde::Serialize,
+    blocks: Vec<sheet::Block>,
+    format: OverviewFormat,
+    look: Look,
+) -> Result<String, RenderError> {
+    Ok(match format {
+        OverviewFormat::Table => terminal::draw(&blocks, look),
+        OverviewFormat::Json => json(value)?,
+        OverviewFormat::Markdown => markdown::draw(&blocks),
+    })
+}
+
+/// Writes any value of the analyzer as JSON, a newline at its end.
+///
+/// # Errors
+/// [`RenderError::Json`] is a fault of this program.
+pub fn json(value: &impl serde::Serialize) -> Result<String, RenderError> {
     Ok(serde_json::to_string_pretty(value)? + "\n")
 }

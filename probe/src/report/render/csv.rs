@@ -180,6 +180,7 @@ pub(super) fn comparison(comparison: &Comparison) -> Result<String, RenderError>
         "p_adjusted",
         "resolves_percent",
         "verdict",
+        "words",
         "warnings",
     ];
     writer.write_record(["base", "new", "simulated"].into_iter().chain(KEY).chain(rest))?;
@@ -202,6 +203,7 @@ pub(super) fn comparison(comparison: &Comparison) -> Result<String, RenderError>
                     Some(verdict) => word(&verdict)?,
                     None => String::new(),
                 },
+                metric.words.clone(),
                 metric.warnings.join("; "),
             ]);
             writer.write_record(&row)?;
