@@ -189,7 +189,7 @@ pub fn compare(base: &Loaded, new: &Loaded, options: &Options) -> Result<Compari
             return Err(CompareError::Delta(delta));
         }
     }
-    let objection = definitions_differ(base, new);
+    let objection = definitions_differ(base, new).or_else(|| gate::classes_differ(base, new));
     let cells = pairs::cells(&summary::measure(base)?, &summary::measure(new)?, options, objection.as_deref())?;
     let verdict = verdict::gravest(cells.iter().flat_map(|cell| &cell.metrics).filter_map(|metric| metric.verdict));
     let mut warnings: Vec<String> = objection.into_iter().collect();

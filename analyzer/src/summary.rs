@@ -7,6 +7,8 @@
 //! * `energies` what the power readings say of a cell, and a sentence where they say too little.
 //! * `console` the figures that exo's own console prints, digit for digit.
 //! * `notices` how much of what was asked for a cell's numbers stand on.
+//! * `published` figures that another tool published, taken as they are.
+//! * `overlays` the energy of each batch by another instrument.
 //! * `facts` what was measured and how, in reading order.
 //! * `timeline` power over time and the windows of the requests.
 
@@ -15,6 +17,8 @@ mod console;
 mod energies;
 mod facts;
 mod notices;
+mod overlays;
+mod published;
 mod samples;
 mod timeline;
 

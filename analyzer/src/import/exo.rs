@@ -67,7 +67,7 @@ pub(super) fn oddities(file: &ResultFile) -> Vec<String> {
     if file.runs.is_empty() {
         notices.push("there is no valid request in it".to_owned());
     }
-    let negative = file.runs.iter().filter(|run| run.elapsed_s < 0.0).count();
+    let negative = file.runs.iter().filter(|run| run.elapsed_s.is_some_and(|elapsed| elapsed < 0.0)).count();
     if negative > 0 {
         notices.push(format!("{negative} of {} rows have a negative elapsed time, which is left out", file.runs.len()));
     }

@@ -34,7 +34,8 @@ pub(crate) fn measure(quick: bool) -> Vec<Line> {
         .map(|&length| {
             let before = ProcessTime::now();
             // A sizer per length, as the peer has it: nothing is carried over.
-            let sizer = PromptSizer::new(Arc::clone(&tokenizer), "a ", Otherwise::Refuse).expect("the atom adds tokens");
+            let sizer =
+                PromptSizer::new(Arc::clone(&tokenizer), "a ", Otherwise::Refuse).expect("the atom adds tokens");
             let prompt = sizer.build(length).expect("the length can be made");
             let cpu_s = before.elapsed().as_secs_f64();
             assert_eq!(prompt.tokens, length, "a full count says so");
