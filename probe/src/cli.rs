@@ -5,6 +5,7 @@ mod compare;
 mod recover;
 mod report;
 mod simulate;
+mod validate;
 mod view;
 
 use std::ffi::OsString;
@@ -89,6 +90,8 @@ enum Verb {
     Report(report::Arguments),
     /// Compare two result files: what changed, by how much, how sure
     Compare(compare::Arguments),
+    /// Say what files are, why they were recognised, and what is wrong with them
+    Validate(validate::Arguments),
     /// Open result files in the viewer, served on this machine only
     View(view::Arguments),
     /// Write a result file from the journal of a run that was cut off
@@ -127,6 +130,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Verb::Bench(arguments) => arguments.run(command),
         Verb::Report(arguments) => arguments.run(),
         Verb::Compare(arguments) => arguments.run(),
+        Verb::Validate(arguments) => arguments.run(),
         Verb::View(arguments) => arguments.run(),
         Verb::Recover(arguments) => arguments.run(),
         Verb::Simulate(arguments) => arguments.run(),

@@ -102,7 +102,9 @@ fn seconds_and_milliseconds_of_vllm_give_the_same() {
 
 #[test]
 fn zeros_of_a_run_that_failed_are_failures() {
-    for loaded in [Some(made("vllm_all_failed.json")), real("vllm-bench-serve_all-failed_v0.25.1.json")].into_iter().flatten() {
+    for loaded in
+        [Some(made("vllm_all_failed.json")), real("vllm-bench-serve_all-failed_v0.25.1.json")].into_iter().flatten()
+    {
         assert!(loaded.file.runs.is_empty(), "no row of 0 ms");
         assert!(loaded.file.failures.len() >= 8);
         assert!(report(&loaded).unwrap().cells.iter().all(|cell| cell.metrics.is_empty()));
@@ -205,7 +207,11 @@ fn real_logs_of_the_client_agree_with_its_results() {
 fn files_of_different_classes_are_not_comparable() {
     let (engine, endpoint) = (made("llama_bench.json"), made("llama_benchy.json"));
     let comparison = compare(&engine, &endpoint, &Options::default()).unwrap();
-    assert!(comparison.warnings[0].contains("inside the engine and requests to an endpoint"), "{:?}", comparison.warnings);
+    assert!(
+        comparison.warnings[0].contains("inside the engine and requests to an endpoint"),
+        "{:?}",
+        comparison.warnings
+    );
     let verdicts = comparison.cells.iter().flat_map(|cell| &cell.metrics).filter_map(|metric| metric.verdict);
     assert!(verdicts.into_iter().all(|verdict| verdict == Verdict::NotComparable));
 }
@@ -224,7 +230,10 @@ fn power_readings_are_laid_over_a_run_by_time() {
         assert_eq!((overlay.scope, notices), (scope, Vec::<String>::new()));
         log.file.overlays.push(overlay);
         let report = report(&log).unwrap();
-        let summary = report.cells[0].metrics.iter().find(|metric| metric.unit == "J" && metric.metric.definition().name == "energy, overlay");
+        let summary = report.cells[0]
+            .metrics
+            .iter()
+            .find(|metric| metric.unit == "J" && metric.metric.definition().name == "energy, overlay");
         let joules = summary.unwrap_or_else(|| panic!("{name}: the first group has an energy")).median;
         assert!((5.25 * least..=5.25 * most).contains(&joules), "{name}: {joules} J over 5.25 s");
         // Alone it is no result, and says where it belongs.

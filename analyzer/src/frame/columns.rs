@@ -72,7 +72,7 @@ pub(crate) const SERVER_PREFILL_ENERGY: &str = "server_prefill_energy_j";
 /// The server's energy from the first token on, J.
 pub(crate) const SERVER_DECODE_ENERGY: &str = "server_decode_energy_j";
 
-/// Requests that a row of another tool stands for, where it is not one.
+/// Requests that a row of another tool stands for; null in rows of exo and of Exoscope.
 pub(crate) const STANDS_FOR: &str = "stands_for";
 /// Generated tokens per second of all requests together, as another tool published it, tok/s.
 pub(crate) const OUTPUT_TPS: &str = "output_tps";

@@ -60,7 +60,7 @@ pub(super) fn lay_out(loaded: &Loaded) -> Result<DataFrame, FrameError> {
         Column::new(CONNECT.into(), each(|run| run.exoscope.as_ref()?.timing.connect_s)),
         Column::new(SERVER_PREFILL_ENERGY.into(), each(prefill_energy)),
         Column::new(SERVER_DECODE_ENERGY.into(), each(decode_energy)),
-        Column::new(STANDS_FOR.into(), each(|run| figures(run)?.stands_for.map(|requests| requests as f64))),
+        Column::new(STANDS_FOR.into(), each(|run| Some(figures(run)?.stands_for.unwrap_or(1) as f64))),
         Column::new(OUTPUT_TPS.into(), each(|run| figures(run)?.output_tps)),
         Column::new(REQUESTS_PER_S.into(), each(|run| figures(run)?.requests_per_s)),
         Column::new(MAX_TIMES_N.into(), each(|run| figures(run)?.exo_max_times_n_tps)),

@@ -44,9 +44,18 @@ fn runs_of(engine: &Value, base: &Row, found: &mut Found) {
         let mut row = base.clone();
         row.generation_tps = number(engine, "avg_tok_s").or_else(|| number(engine, "median_tok_s"));
         row.figures.ttft_s = scaled(engine, "median_ttft_ms", MS);
-        row.figures.power_w = number(engine, "avg_soc_watts").or_else(|| number(engine, "avg_power_watts"));
         row.figures.stands_for = whole(engine, "runs_count");
-        for key in ["median_tok_s", "avg_tok_s", "std_dev_tok_s", "p90_tok_s", "p99_tok_s", "median_ttft_client_ms"] {
+        for key in [
+            "median_tok_s",
+            "avg_tok_s",
+            "std_dev_tok_s",
+            "p90_tok_s",
+            "p99_tok_s",
+            "median_ttft_client_ms",
+            "avg_power_watts",
+            "avg_soc_watts",
+            "avg_energy_per_token_j",
+        ] {
             if let Some(value) = number(engine, key) {
                 row.figures.published.insert(key.to_owned(), value.into());
             }
@@ -131,7 +140,6 @@ fn agentic_run(document: &Value, run: &Value, place: usize, found: &mut Found) {
         ..Row::default()
     };
     row.figures.streamed = Some(true);
-    row.figures.power_w = number(run, "soc_watts");
     if let Some(error) = text(run, "error") {
         found.failures.push(failure(&row, FailureKind::Untold, &error, place.try_into().unwrap_or(u32::MAX)));
         return;
@@ -149,6 +157,7 @@ fn agentic_run(document: &Value, run: &Value, place: usize, found: &mut Found) {
     for key in [
         "cached_tokens",
         "gpu_watts",
+        "soc_watts",
         "prefill_watts",
         "energy_per_token_j",
         "thermal_speed_limit",

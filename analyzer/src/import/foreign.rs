@@ -84,6 +84,7 @@ impl Row {
         .iter()
         .flatten()
         .any(|value| *value > 0.0)
+            || figures.published.values().any(|value| value.as_f64().is_some_and(|value| value > 0.0))
     }
 }
 
@@ -96,6 +97,9 @@ pub(super) fn lay_down(found: &mut Found) -> ResultFile {
     if rows.len() < all {
         let empty = all - rows.len();
         found.notices.push(format!("{empty} of {all} rows hold no figure and are left out"));
+    }
+    if rows.iter().any(|row| row.concurrency.is_none() && row.figures.stands_for > Some(1)) {
+        found.notices.push("it does not tell how many requests ran at once; 1 stands for it".to_owned());
     }
     let mut values: BTreeMap<&str, BTreeSet<Option<&str>>> = BTreeMap::new();
     let names: BTreeSet<&str> = rows.iter().flat_map(|row| row.settings.keys().map(String::as_str)).collect();

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::delimited;
 use super::foreign::{Found, NS, Row, number, scaled, settings, text, whole};
+use crate::units;
 
 /// What a test depends on, by llama-bench's own names. What is not here says who built it or when, or is a figure.
 const SETTINGS: [&str; 26] = [
@@ -101,12 +102,17 @@ fn tests<'a>(rows: impl Iterator<Item = &'a Value>) -> Found {
             found.rows.push(row);
         }
     }
-    if combined > 0 {
-        found.notices.push(format!(
-            "{combined} tests put prompt and generation into one rate, which is neither; it is kept beside their time"
-        ));
-    }
+    combined_notice(combined, &mut found);
     found
+}
+
+fn combined_notice(combined: usize, found: &mut Found) {
+    if combined > 0 {
+        let tests = units::count(combined as u64, "test");
+        found
+            .notices
+            .push(format!("{tests} with prompt and generation in one rate, which is neither; it is kept beside"));
+    }
 }
 
 /// The rate is of the prompt, of the generation, or of both together, by what was tested.
@@ -190,7 +196,7 @@ fn cells(line: &str) -> Vec<String> {
 pub(super) fn import_markdown(text: &str) -> Result<Found, String> {
     let mut found = Found { engine: Some("llama.cpp".to_owned()), ..Found::default() };
     let mut heading: Vec<String> = Vec::new();
-    let mut unread = 0;
+    let (mut unread, mut combined) = (0, 0);
     for line in text.lines() {
         if is_heading(line) {
             heading = cells(line);
@@ -207,10 +213,14 @@ pub(super) fn import_markdown(text: &str) -> Result<Found, String> {
             continue;
         }
         match markdown_row(&heading, &row) {
-            Some(row) => found.rows.push(row),
+            Some(row) => {
+                combined += usize::from(row.pp > Some(0) && row.tg > Some(0));
+                found.rows.push(row);
+            }
             None => unread += 1,
         }
     }
+    combined_notice(combined, &mut found);
     if unread > 0 {
         found.notices.push(format!("{unread} lines of the table name no test that is known, and are left out"));
     }

@@ -117,6 +117,11 @@ pub(super) fn import_guidellm(documents: &[Value]) -> Result<Found, String> {
         }
         match listed("successful").filter(|list| !list.is_empty()) {
             Some(requests) => {
+                let mean = |key: &str| {
+                    let known: Vec<f64> = requests.iter().filter_map(|request| number(request, key)).collect();
+                    crate::statistics::spread::mean(&known).map(|tokens| tokens.round() as u64)
+                };
+                (base.pp, base.tg) = (mean("prompt_tokens"), mean("output_tokens"));
                 for (place, request) in requests.iter().enumerate() {
                     found.rows.push(guidellm_request(&base, request, place));
                 }
@@ -146,8 +151,6 @@ fn guidellm_request(base: &Row, request: &Value, place: usize) -> Row {
     row.repeat = u32::try_from(place).unwrap_or(u32::MAX);
     row.prompt_tokens = whole(request, "prompt_tokens");
     row.generation_tokens = whole(request, "output_tokens");
-    row.pp = row.prompt_tokens;
-    row.tg = row.generation_tokens;
     // Seconds here, and milliseconds wherever the name says so.
     row.elapsed_s = number(request, "request_latency");
     row.figures.ttft_s = scaled(request, "time_to_first_token_ms", MS);

@@ -120,13 +120,19 @@ fn detailed(result: &Value, base: &Row, found: &mut Found) -> bool {
     let list = |key: &str| result.get(key).and_then(Value::as_array).filter(|list| !list.is_empty());
     let (Some(ttfts), Some(outputs)) = (list("ttfts"), list("output_lens")) else { return false };
     let at = |key: &str, place: usize| list(key).and_then(|list| list.get(place));
+    let mean = |list: &[Value]| {
+        let known: Vec<f64> = list.iter().filter_map(Value::as_f64).filter(|tokens| *tokens > 0.0).collect();
+        crate::statistics::spread::mean(&known).map(|tokens| tokens.round() as u64)
+    };
+    // Lengths differ from request to request; the load is one workload.
+    let (pp, tg) = (list("input_lens").and_then(|list| mean(list)), mean(outputs));
     for (place, (ttft, tokens)) in ttfts.iter().zip(outputs).enumerate() {
         let ttft = ttft.as_f64().filter(|seconds| *seconds > 0.0);
         let Some(ttft) = ttft else { continue };
         let gaps: Vec<f64> =
             at("itls", place).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_f64).collect();
         let decode_s: f64 = gaps.iter().sum();
-        let mut row = base.clone();
+        let mut row = Row { pp, tg, ..base.clone() };
         row.repeat = u32::try_from(place).unwrap_or(u32::MAX);
         row.prompt_tokens = at("input_lens", place).and_then(Value::as_u64);
         row.generation_tokens = tokens.as_u64();

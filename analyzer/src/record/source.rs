@@ -98,7 +98,7 @@ pub struct Figures {
     /// Energy as exo's client printed it, J.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_energy_j: Option<f64>,
-    /// Mean power as the tool published it, W.
+    /// Mean power as exo's client printed it, W.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_w: Option<f64>,
     /// The server's energy before the first token, J.

@@ -19,7 +19,7 @@ pub(super) fn values(metric: Metric, batch: &Batch) -> Option<Vec<f64>> {
     }
 }
 
-/// Where one row stands for many requests, nothing of a batch follows from it.
+/// What other tools call a batch has no common start, so nothing of it is reckoned here.
 fn hidden(batch: &Batch) -> Option<Vec<f64>> {
     stands_for(batch).map(|_| Vec::new())
 }
@@ -28,13 +28,18 @@ fn stands_for(batch: &Batch) -> Option<f64> {
     batch.column(frame::STANDS_FOR).iter().flatten().copied().reduce(f64::max)
 }
 
+/// Whether another tool measured the cell.
+pub(super) fn is_foreign(cell: &Cell) -> bool {
+    cell.batches.iter().any(|batch| stands_for(batch).is_some())
+}
+
 /// What weakens a number that stands for many requests, or that was taken over.
 pub(super) fn warning(metric: Metric, cell: &Cell) -> Option<String> {
-    let requests = cell.batches.iter().filter_map(stands_for).reduce(f64::max);
+    let requests = cell.batches.iter().filter_map(stands_for).reduce(f64::max).filter(|requests| *requests > 1.0);
     if let Some(requests) = requests {
         let requests = units::count(requests as u64, "request");
         return Some(format!("published as one figure over {requests}, which are not in the file"));
     }
     let taken = matches!(metric, Metric::Power) && cell.batches.iter().any(|batch| values(metric, batch).is_some());
-    taken.then(|| "as the tool published it, over a window of its own".to_owned())
+    taken.then(|| "as exo's client printed it, over a window of its own".to_owned())
 }

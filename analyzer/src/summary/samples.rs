@@ -222,6 +222,7 @@ fn warnings(metric: Metric, cell: &Cell, groups: &[Group], energies: &Energies) 
         ));
     }
     if key.concurrency > EXO_REQUESTS_AT_ONCE
+        && !published::is_foreign(cell)
         && matches!(metric, Metric::GenerationTps | Metric::AggregateExoMaxTimesN | Metric::AggregateSumOfRates)
     {
         warnings.push(format!(

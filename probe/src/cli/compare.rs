@@ -25,6 +25,12 @@ pub(super) struct Arguments {
     /// The result file to judge; - reads standard input
     #[arg(value_name = "NEW")]
     new: String,
+    /// Power readings to lay over the base by time, as in `report --power`
+    #[arg(long, value_name = "FILE")]
+    power_base: Vec<String>,
+    /// Power readings to lay over the new file by time
+    #[arg(long, value_name = "FILE")]
+    power_new: Vec<String>,
     /// How the comparison is written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -47,8 +53,10 @@ impl Arguments {
         if self.base == document::STANDARD && self.new == document::STANDARD {
             return Err(CliError::usage("only one of the two files can be read from standard input"));
         }
-        let base = document::load(&self.base).map_err(CliError::failed)?;
-        let new = document::load(&self.new).map_err(CliError::failed)?;
+        let mut base = document::load(&self.base).map_err(CliError::failed)?;
+        let mut new = document::load(&self.new).map_err(CliError::failed)?;
+        document::lay_over(&mut base, &self.power_base).map_err(CliError::failed)?;
+        document::lay_over(&mut new, &self.power_new).map_err(CliError::failed)?;
         let options = Options { delta_percent: self.delta, delta_energy_percent: self.delta_energy };
         let compared = comparison::compare(&base, &new, &options).map_err(|error| match error {
             CompareError::Delta(_) => CliError::usage(error),
