@@ -54,7 +54,7 @@ pub(super) fn lay_out(loaded: &Loaded) -> Result<DataFrame, FrameError> {
         Column::new(TTFT_GAP.into(), each(gap_to_server)),
         Column::new(TPOT.into(), each(time_per_token)),
         Column::new(ITL.into(), each(mean_gap)),
-        Column::new(ITL_P99.into(), each(|run| late_gap(run).map(|(gap, _)| gap).or(figures(run)?.itl_p99_s))),
+        Column::new(ITL_P99.into(), each(|run| late_gap(run).map(|(gap, _)| gap).or_else(|| figures(run)?.itl_p99_s))),
         Column::new(GAPS.into(), each(|run| late_gap(run).map(|(_, gaps)| gaps as f64))),
         Column::new(OVERHEAD.into(), each(overhead)),
         Column::new(CONNECT.into(), each(|run| run.exoscope.as_ref()?.timing.connect_s)),
