@@ -26,7 +26,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Documents, ImportError> {
     for (place, tree) in serde_json::Deserializer::from_str(text).into_iter::<Tree>().enumerate() {
         let tree = tree.map_err(|error| not_json(name, place, &error))?;
         documents.values.push(tree.value);
-        for (key, count) in tree.repeated.into_iter().flat_map(|repeated| *repeated) {
+        for (key, count) in tree.repeated {
             *documents.repeated.entry(key).or_default() += count;
         }
     }
@@ -53,13 +53,13 @@ fn not_json(name: &str, place: usize, error: &serde_json::Error) -> ImportError 
 /// A value that remembers the keys that stood twice. `serde_json` keeps the last of them and says nothing.
 struct Tree {
     value: Value,
-    /// Boxed: hardly any file has one, and every number is a tree.
-    repeated: Option<Box<BTreeMap<String, usize>>>,
+    /// Empty, and so without memory of its own, in all but broken files.
+    repeated: BTreeMap<String, usize>,
 }
 
 impl Tree {
     const fn of(value: Value) -> Self {
-        Self { value, repeated: None }
+        Self { value, repeated: BTreeMap::new() }
     }
 }
 
@@ -71,12 +71,12 @@ impl<'de> Deserialize<'de> for Tree {
 
 struct Grow;
 
-fn note(into: &mut Option<Box<BTreeMap<String, usize>>>, key: String, count: usize) {
-    *into.get_or_insert_default().entry(key).or_default() += count;
+fn note(into: &mut BTreeMap<String, usize>, key: String, count: usize) {
+    *into.entry(key).or_default() += count;
 }
 
-fn take(into: &mut Option<Box<BTreeMap<String, usize>>>, tree: Tree) -> Value {
-    for (key, count) in tree.repeated.into_iter().flat_map(|repeated| *repeated) {
+fn take(into: &mut BTreeMap<String, usize>, tree: Tree) -> Value {
+    for (key, count) in tree.repeated {
         note(into, key, count);
     }
     tree.value
@@ -118,7 +118,7 @@ impl<'de> Visitor<'de> for Grow {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Tree, A::Error> {
-        let (mut list, mut repeated) = (Vec::new(), None);
+        let (mut list, mut repeated) = (Vec::new(), BTreeMap::new());
         while let Some(entry) = entries.next_element::<Tree>()? {
             list.push(take(&mut repeated, entry));
         }
@@ -126,7 +126,7 @@ impl<'de> Visitor<'de> for Grow {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Tree, A::Error> {
-        let (mut map, mut repeated) = (Map::new(), None);
+        let (mut map, mut repeated) = (Map::new(), BTreeMap::new());
         while let Some((key, entry)) = entries.next_entry::<String, Tree>()? {
             let value = take(&mut repeated, entry);
             if map.contains_key(&key) {

@@ -59,7 +59,7 @@ impl Log {
         let line = plain(raw);
         let (stamp, words) = match line.split_once(" | ") {
             Some((stamp, rest)) if instant::parse(stamp).is_some() => {
-                let words = rest.splitn(2, " - ").nth(1).unwrap_or(rest);
+                let words = rest.split_once(" - ").map_or(rest, |(_, words)| words);
                 (instant::parse(stamp), words)
             }
             _ => (None, line.as_str()),
