@@ -240,6 +240,9 @@ fn power_readings_are_laid_over_a_run_by_time() {
         let alone = load(name, &bytes).unwrap_err().to_string();
         assert!(alone.contains("exoscope report RUN --power"), "{alone}");
     }
+    let timeless = made("guidellm.json");
+    let error = overlay::overlay(&timeless.file, "meter.csv", b"time,watts\n2026-02-02T02:40:00Z,50\n").unwrap_err();
+    assert!(error.to_string().contains("does not tell when its requests ran"), "{error}");
     let log = made("exo_loop.log");
     let late = b"time,watts\n2027-01-01T00:00:00Z,50\n";
     let error = overlay::overlay(&log.file, "late.csv", late).unwrap_err().to_string();

@@ -53,7 +53,10 @@ pub fn overlay(result: &ResultFile, name: &str, content: &[u8]) -> Result<(Overl
         notices.push("the clock of the power readings goes backwards; they were put in order".to_owned());
         readings.sort_by(|a, b| a.0.total_cmp(&b.0));
     }
-    let (from, to) = extent(result).unwrap_or((0.0, 0.0));
+    let Some((from, to)) = extent(result) else {
+        let hint = "take one whose requests carry their times, or a console log with stamps";
+        return Err(refuse("power readings for a run that does not tell when its requests ran", hint));
+    };
     readings.retain(|(t, _)| *t >= from - MARGIN_S && *t <= to + MARGIN_S);
     if !readings.iter().any(|(t, _)| *t >= from && *t <= to) {
         return Err(refuse(
