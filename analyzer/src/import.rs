@@ -5,7 +5,7 @@
 //! * [`sniff`] the table of formats: how each is recognised, its class, and who reads it.
 //! * [`exo`] exo's own rows, from the bare list of January 2026 on, with the caveats of each.
 //! * [`exo_log`] the console log of exo's bench; [`exo_others`] what its other benches wrote.
-//! * [`asiai`], [`llama_bench`], [`llama_benchy`], [`load_generators`], [`mlx_lm`], [`vllm`] other tools.
+//! * [`asiai`], [`llama_bench`], [`llama_table`], [`llama_benchy`], [`load_generators`], [`mlx_lm`], [`vllm`] other tools.
 //! * [`foreign`] rows of other tools → rows of a result file.
 //! * [`delimited`] lines of cells; [`instant`] dates and times.
 //! * [`merge`] several documents → one result file.
@@ -24,6 +24,7 @@ mod foreign;
 mod instant;
 mod llama_bench;
 mod llama_benchy;
+mod llama_table;
 mod load_generators;
 mod merge;
 mod mlx_lm;

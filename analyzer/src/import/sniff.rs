@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::foreign::Found;
-use super::{asiai, exo_log, exo_others, llama_bench, llama_benchy, load_generators, mlx_lm, overlay, vllm};
+use super::{
+    asiai, exo_log, exo_others, llama_bench, llama_benchy, llama_table, load_generators, mlx_lm, overlay, vllm,
+};
 use crate::record::Comparability;
 
 /// A row of the table.
@@ -72,7 +74,7 @@ pub(super) const FORMATS: &[Format] = &[
     row("the text of mlx_lm.benchmark", "its lines of trials with prompt_tps=", EngineInternal, Text(mlx_lm::is, mlx_lm::import)),
     row("llama-bench CSV", "its heading with build_commit, n_prompt and avg_ts", EngineInternal, Text(llama_bench::is_csv, llama_bench::import_csv)),
     row("llama-bench SQL", "its INSERT INTO with avg_ts", EngineInternal, Text(llama_bench::is_sql, llama_bench::import_sql)),
-    row("a llama-bench table in Markdown", "its columns model, test and t/s", AggregateOnly, Text(llama_bench::is_markdown, llama_bench::import_markdown)),
+    row("a llama-bench table in Markdown", "its columns model, test and t/s", AggregateOnly, Text(llama_table::is, llama_table::import)),
     row("power readings of powermetrics", "a property list with processor power", Endpoint, RefusedText(overlay::is_powermetrics, OVERLAY)),
     row("readings of a power meter", "a table with a time and watts", Endpoint, RefusedText(overlay::is_meter, OVERLAY)),
 ];
