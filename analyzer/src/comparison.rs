@@ -325,7 +325,8 @@ pub fn compare_sides(base: &[Loaded], new: &[Loaded], options: &Options) -> Resu
     }
     refuse_twins(base)?;
     refuse_twins(new)?;
-    let objection = definitions_differ(base, new);
+    let objection = definitions_differ(base, new)
+        .or_else(|| base.iter().find_map(|base| new.iter().find_map(|new| gate::classes_differ(base, new))));
     let (of_base, of_new) = (sides::measure(base)?, sides::measure(new)?);
     let (cells, geomean) = pairs::cells(&of_base, &of_new, options, objection.as_deref())?;
     let judged = cells.iter().flat_map(|cell| &cell.metrics).filter_map(|metric| metric.verdict);

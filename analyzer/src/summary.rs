@@ -10,6 +10,8 @@
 //! * `pooled` one deviation of a metric for all cells of a file.
 //! * `scaling` what more nodes give.
 //! * `notices` how much of what was asked for a cell's numbers stand on.
+//! * `published` figures that another tool published, taken as they are.
+//! * `overlays` the energy of each batch by another instrument.
 //! * `facts` what was measured and how, in reading order.
 //! * `timeline` power over time and the windows of the requests.
 
@@ -19,7 +21,9 @@ mod distribution;
 mod energies;
 mod facts;
 mod notices;
+mod overlays;
 mod pooled;
+mod published;
 mod samples;
 mod scaling;
 mod timeline;

@@ -11,6 +11,7 @@ mod redact;
 mod replay;
 mod report;
 mod simulate;
+mod validate;
 mod view;
 
 use std::ffi::OsString;
@@ -109,6 +110,8 @@ enum Verb {
     Plan(plan::Arguments),
     /// Compare the newest of an archive of result files with what came before
     History(history::Arguments),
+    /// Say what files are, why they were recognised, and what is wrong with them
+    Validate(validate::Arguments),
     /// Open result files in the viewer, served on this machine only
     View(view::Arguments),
     /// Write a result file from the journal of a run that was cut off
@@ -155,6 +158,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Verb::Calibrate(arguments) => arguments.run(),
         Verb::Plan(arguments) => arguments.run(),
         Verb::History(arguments) => arguments.run(),
+        Verb::Validate(arguments) => arguments.run(),
         Verb::View(arguments) => arguments.run(),
         Verb::Recover(arguments) => arguments.run(),
         Verb::Simulate(arguments) => arguments.run(),

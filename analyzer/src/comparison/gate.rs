@@ -2,6 +2,7 @@
 
 use crate::energy::SAMPLES_NEEDED;
 use crate::frame;
+use crate::import::Loaded;
 use crate::metric::Metric;
 use crate::statistics::spread::mean;
 use crate::summary::{CacheState, MeasuredCell};
@@ -50,5 +51,21 @@ pub(super) fn objections(metric: Metric, base: &MeasuredCell, new: &MeasuredCell
             ));
         }
     }
+    if let (Metric::EnergyOverlay, Some(a), Some(b)) = (metric, base.overlay_scope, new.overlay_scope)
+        && a != b
+    {
+        objections.push(format!("the base's energy is of {} and the new file's of {}", a.words(), b.words()));
+    }
     objections
+}
+
+/// Numbers of different classes are not the same quantity, whatever they are called.
+pub(super) fn classes_differ(base: &Loaded, new: &Loaded) -> Option<String> {
+    (base.class != new.class).then(|| {
+        format!(
+            "the files measure different things ({} and {}): nothing in them is comparable",
+            base.class.words(),
+            new.class.words()
+        )
+    })
 }

@@ -67,7 +67,7 @@ pub(super) fn oddities(file: &ResultFile) -> Vec<String> {
     if file.runs.is_empty() {
         notices.push("there is no valid request in it".to_owned());
     }
-    let negative = file.runs.iter().filter(|run| run.elapsed_s < 0.0).count();
+    let negative = file.runs.iter().filter(|run| run.elapsed_s.is_some_and(|elapsed| elapsed < 0.0)).count();
     if negative > 0 {
         notices.push(format!("{negative} of {} rows have a negative elapsed time, which is left out", file.runs.len()));
     }
@@ -76,7 +76,7 @@ pub(super) fn oddities(file: &ResultFile) -> Vec<String> {
         notices.push(format!("{without} of {} rows carry no statistics of the server", file.runs.len()));
     }
     let zero = file.runs.iter().filter_map(|run| run.stats.as_ref()).filter(|stats| {
-        stats.generation_tps.is_some_and(|rate| rate <= 0.0) && stats.generation_tokens.is_none_or(|tokens| tokens > 1)
+        stats.generation_tps.is_some_and(|rate| rate == 0.0) && stats.generation_tokens.is_none_or(|tokens| tokens > 1)
     });
     let zero = zero.count();
     if zero > 0 {
@@ -87,7 +87,7 @@ pub(super) fn oddities(file: &ResultFile) -> Vec<String> {
     }
     // exo's server may count one token more than its client (the sequential engine); anything else is a different prompt.
     let mut off: BTreeMap<(u64, u64), usize> = BTreeMap::new();
-    for run in &file.runs {
+    for run in file.runs.iter().filter(|run| run.figures.is_none()) {
         if let (Some(client), Some(server)) = (run.pp_tokens, run.stats.as_ref().and_then(|stats| stats.prompt_tokens))
             && client != server
         {

@@ -4,7 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Cluster, Failure, Host, Method, MetricSeries, Run, SystemMetrics, Target, TokenizerIdentity, Tool};
+use super::{
+    Cluster, Failure, Host, Method, MetricSeries, Overlay, Run, Source, SystemMetrics, Target, TokenizerIdentity, Tool,
+};
 
 /// The version of the format that this build writes. A change of meaning or of a key raises it by one and adds a step
 /// to `upgrade.rs`.
@@ -33,6 +35,12 @@ pub struct ResultFile {
     /// When the cluster was left idle on purpose, so that its power at rest is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub idle_windows: Vec<IdleWindow>,
+    /// Where the file was read from, where another tool wrote the original.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
+    /// Power readings of other instruments, laid over the run by time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overlays: Vec<Overlay>,
     /// Keys of other tools or later versions, kept as they were.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,

@@ -65,7 +65,13 @@ fn rows(document: &Value) -> Result<(), RecordError> {
     let Some(runs) = runs.as_array() else {
         return Err(RecordError::Shape { path: "runs".into(), reason: "is not a list".into() });
     };
+    let foreign = document.get("source").is_some();
     for (place, row) in runs.iter().enumerate() {
+        // exo always writes it; only what other tools measured can be without.
+        if !foreign && row.is_object() && row.get("elapsed_s").is_none_or(Value::is_null) {
+            let reason = "missing field `elapsed_s`".to_owned();
+            return Err(RecordError::Shape { path: format!("runs[{place}]"), reason });
+        }
         if let Err(error) = serde_json::from_value::<super::Run>(row.clone()) {
             return Err(RecordError::Shape { path: format!("runs[{place}]"), reason: error.to_string() });
         }

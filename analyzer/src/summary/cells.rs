@@ -72,15 +72,21 @@ impl<'a> Home<'a> {
 
     /// None for a row that lacks one of exo's labels: no failure of ours belongs to it.
     fn of_run(run: &'a Run) -> Option<Self> {
+        // Other tools know no placement, and their failures have none.
+        let other = run.figures.as_ref();
+        let label = |label: &'a Option<String>| label.as_deref().or(other.map(|_| ""));
         Some(Self {
-            model_id: run.model_id.as_deref()?,
-            sharding: run.placement_sharding.as_deref()?,
-            instance_meta: run.placement_instance_meta.as_deref()?,
-            nodes: run.placement_nodes?,
-            pp_tokens: run.pp_tokens?,
-            tg: run.tg?,
+            model_id: run.model_id.as_deref().or(other.map(|_| "unknown"))?,
+            sharding: label(&run.placement_sharding)?,
+            instance_meta: label(&run.placement_instance_meta)?,
+            nodes: run.placement_nodes.or(other.map(|_| 0))?,
+            pp_tokens: run.pp_tokens.or(other.map(|_| 0))?,
+            tg: run.tg.or(other.map(|_| 0))?,
             concurrency: run.concurrency.unwrap_or(1),
-            streamed: run.exoscope.as_ref().map(|detail| detail.streamed),
+            streamed: match other {
+                Some(figures) => Some(figures.streamed == Some(true)),
+                None => run.exoscope.as_ref().map(|detail| detail.streamed),
+            },
         })
     }
 }
@@ -108,8 +114,8 @@ fn key_of(failure: &Failure) -> CellKey {
         sharding: word(&failure.placement_sharding),
         instance_meta: word(&failure.placement_instance_meta),
         nodes: Some(failure.placement_nodes).filter(|nodes| *nodes > 0),
-        pp_tokens: Some(failure.pp_tokens),
-        tg: Some(failure.tg),
+        pp_tokens: Some(failure.pp_tokens).filter(|tokens| *tokens > 0),
+        tg: Some(failure.tg).filter(|tokens| *tokens > 0),
         concurrency: failure.concurrency,
         cache: if failure.use_prefix_cache { CacheState::Unknown } else { CacheState::Cold },
         streamed: Some(failure.streamed),

@@ -34,6 +34,12 @@ pub(super) struct Arguments {
     /// The result files to judge; - reads standard input
     #[arg(long, value_name = "NEW", num_args = 1..)]
     to: Vec<String>,
+    /// Power readings to lay over the base's files by time, as in `report --power`
+    #[arg(long, value_name = "FILE")]
+    power_base: Vec<String>,
+    /// Power readings to lay over the new files by time
+    #[arg(long, value_name = "FILE")]
+    power_new: Vec<String>,
     #[command(flatten)]
     judging: Judging,
     /// How the comparison is written
@@ -180,7 +186,12 @@ impl Arguments {
         };
         let options = self.judging.options()?;
         let mut loaded = load(&[base, new].concat())?;
-        let of_new = loaded.split_off(base.len());
+        let mut of_new = loaded.split_off(base.len());
+        for (side, readings) in [(&mut loaded, &self.power_base), (&mut of_new, &self.power_new)] {
+            for file in side {
+                document::lay_over(file, readings).map_err(CliError::incomparable)?;
+            }
+        }
         let compared = comparison::compare_sides(&loaded, &of_new, &options).map_err(refused)?;
         let look = Look::of(self.output.as_deref());
         let text = render::comparison(&compared, self.format, look).map_err(CliError::incomparable)?;
