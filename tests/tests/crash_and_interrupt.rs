@@ -145,6 +145,27 @@ fn a_journal_is_resumed_with_its_own_plan_only() {
 }
 
 #[test]
+fn a_run_goes_on_only_on_the_machines_it_was_begun_on() {
+    let bench = cluster();
+    let mut child = running(&bench, 2);
+    signal(&child, "KILL");
+    child.wait().unwrap();
+    let other = Bench::new(Settings { nodes: 3, load_seconds: 0.0, ..Settings::default() }).unwrap();
+    let journal = std::fs::read_to_string(bench.journal()).unwrap();
+    let (here, there) = (bench.cluster.address.to_string(), other.cluster.address.to_string());
+    std::fs::write(bench.journal(), journal.replace(&here, &there)).unwrap();
+    let mut resume = Command::new(tests::exoscope().unwrap());
+    let output = resume.args(["bench", "--resume"]).arg(bench.journal()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.code() == Some(1) && said.contains("the cluster, by the names and chips of its nodes"),
+        "{said}"
+    );
+    assert_eq!(other.instances().unwrap(), Vec::<String>::new());
+    assert!(bench.journal().exists() && !bench.results().exists());
+}
+
+#[test]
 fn what_finished_of_a_batch_survives_though_the_batch_did_not() {
     // Eight run, the ninth waits for them and then takes seconds of its own.
     let bench = Bench::new(Settings { load_seconds: 0.0, decode_tps: 100.0, ..Settings::default() }).unwrap();
