@@ -55,8 +55,8 @@ test('without the chart library its twin tables are there', async () => {
   await close();
 });
 
-/** The verdicts of the table of a comparison; the twin table of its chart has none. */
-const verdicts = (page) => page.$$eval('tr[data-metric]:has(.interval)', (rows) => rows.map((row) => row.dataset.verdict ?? null));
+/** The verdicts of the table of cells; the row over all cells belongs to none, and the twin table of the chart has no verdicts. */
+const verdicts = (page) => page.$$eval('tr[data-cell][data-metric]:has(.interval)', (rows) => rows.map((row) => row.dataset.verdict ?? null));
 
 test('another δ asks for the verdicts anew, and the address keeps it', async () => {
   const { page, trouble, close } = await watched(chrome, site.address);
