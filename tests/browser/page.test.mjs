@@ -75,7 +75,7 @@ test('another δ asks for the verdicts anew, and the address keeps it', async ()
   await page.press('#delta', 'Enter');
   assert.equal(await page.inputValue('#delta'), '60', 'what is no size is put back');
   await page.check('text=only what changed');
-  await page.waitForFunction((all) => document.querySelectorAll('tr[data-metric] .interval').length < all, 10);
+  await page.waitForFunction((all) => document.querySelectorAll('tr[data-cell][data-metric] .interval').length < all, 10);
   assert.ok((await verdicts(page)).every((verdict) => ['improved', 'regressed'].includes(verdict)));
   assert.match(page.url(), /&only=changed$/);
   assert.deepEqual(trouble, []);
