@@ -37,7 +37,8 @@ fn the_shell_blocks_of_the_readme_run_from_top_to_bottom() {
     )
     .unwrap();
     // A server that does not come up is waited for by the blocks for ever.
-    let watched = format!("trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n(sleep 300; kill $$) >/dev/null 2>&1 &\n{script}");
+    let watched =
+        format!("trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n(sleep 300; kill $$) >/dev/null 2>&1 &\n{script}");
     let output = Command::new("bash")
         .args(["-euo", "pipefail", "-c", &watched])
         .current_dir(folder.path())
