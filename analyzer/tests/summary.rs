@@ -83,7 +83,7 @@ fn a_cell_says_how_much_of_what_was_asked_for_it_stands_on() {
 fn failures_find_the_cell_of_their_kind_and_make_one_where_nothing_succeeded() {
     let mut file = loaded("exoscope_failures.json");
     let mut other = file.file.failures[0].clone();
-    other.tg = 999;
+    other.tg = Some(999);
     file.file.failures.extend([other.clone(), other]);
     let cells = report(&file).cells;
     assert_eq!(cells.iter().map(|cell| cell.failed).collect::<Vec<_>>(), [0, 1, 0, 0, 2]);

@@ -242,6 +242,13 @@ fn a_placement_that_fails_leaves_the_other_measured() {
 }
 
 #[test]
+fn a_model_that_cannot_be_fetched_for_one_placement_leaves_the_other_measured() {
+    let run = Run::of(&cluster("download-fails:1"), "--instance-meta ring --max-nodes 2");
+    run.left(3, 1, "");
+    run.says("placement Pipeline / MlxRing / nodes=2 was not measured: the model cannot be downloaded");
+}
+
+#[test]
 fn an_instance_that_is_slow_to_go_or_refuses_to_is_waited_for() {
     for fault in ["delete-slow:2", "delete-refused:3"] {
         let run = Run::of(&cluster(fault), "");

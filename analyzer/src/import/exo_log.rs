@@ -191,7 +191,7 @@ impl Log {
             .unwrap_or_else(|| "the log holds no summary of it and does not tell why".to_owned());
         for place in 0..u32::try_from(requests).unwrap_or(u32::MAX) {
             let mut failed = failure(row, FailureKind::Untold, &words, place);
-            (failed.sent_s, failed.ended_s) = (self.built_at, self.now.unwrap_or_default());
+            (failed.sent_s, failed.ended_s) = (self.built_at, self.now);
             self.found.failures.push(failed);
         }
     }

@@ -66,12 +66,15 @@ pub fn overlay(result: &ResultFile, name: &str, content: &[u8]) -> Result<(Overl
     }
     let mut gaps: Vec<f64> = readings.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
     gaps.sort_by(f64::total_cmp);
+    let Some(interval_s) = gaps.get(gaps.len() / 2).copied() else {
+        return Err(refuse("a single power reading in the time of the run", "energy needs two or more"));
+    };
     let series = MetricSeries {
         node_id: format!("{} ({name})", instrument.scope.words()),
         source: instrument.name.to_owned(),
         instance_id: None,
         session: 0,
-        interval_s: gaps.get(gaps.len() / 2).copied().unwrap_or(0.0),
+        interval_s,
         t_s: readings.iter().map(|(t, _)| *t).collect(),
         poll_s: Vec::new(),
         columns: SeriesColumns {

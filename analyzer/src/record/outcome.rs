@@ -14,20 +14,20 @@ pub struct Failure {
     pub status: Option<u16>,
     /// True for a warm-up request.
     pub warmup: bool,
-    /// The model id.
-    pub model_id: String,
+    /// The model id; null where another tool does not tell, as for the placement.
+    pub model_id: Option<String>,
     /// exo's placement labels, as in a row.
-    pub placement_sharding: String,
+    pub placement_sharding: Option<String>,
     /// As in a row.
-    pub placement_instance_meta: String,
+    pub placement_instance_meta: Option<String>,
     /// As in a row.
-    pub placement_nodes: u32,
+    pub placement_nodes: Option<u32>,
     /// The instance; null when none existed.
     pub instance_id: Option<String>,
-    /// Prompt tokens planned; 0 where another tool does not tell.
-    pub pp_tokens: u64,
-    /// Tokens to generate; 0 where another tool does not tell.
-    pub tg: u64,
+    /// Prompt tokens planned; null where another tool does not tell.
+    pub pp_tokens: Option<u64>,
+    /// Tokens to generate; null where another tool does not tell.
+    pub tg: Option<u64>,
     /// Requests started together.
     pub concurrency: u32,
     /// Repeat, from 0.
@@ -45,8 +45,8 @@ pub struct Failure {
     pub streamed: bool,
     /// Seconds since `exoscope.started_at` when it was sent; null when it never was.
     pub sent_s: Option<f64>,
-    /// Seconds since `exoscope.started_at` when it ended.
-    pub ended_s: f64,
+    /// Seconds since `exoscope.started_at` when it ended; null where another tool does not tell.
+    pub ended_s: Option<f64>,
     /// Token frames seen before it failed; null for a plain answer.
     pub frames: Option<u64>,
 }

@@ -52,12 +52,12 @@ pub(super) fn reports(loaded: &Loaded, measured: &[MeasuredCell]) -> Vec<CellRep
 /// What tells where a failed request would have stood. Labels are compared with labels, for a failure knows nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Home<'a> {
-    model_id: &'a str,
-    sharding: &'a str,
-    instance_meta: &'a str,
-    nodes: u32,
-    pp_tokens: u64,
-    tg: u64,
+    model_id: Option<&'a str>,
+    sharding: Option<&'a str>,
+    instance_meta: Option<&'a str>,
+    nodes: Option<u32>,
+    pp_tokens: Option<u64>,
+    tg: Option<u64>,
     concurrency: u32,
     streamed: Option<bool>,
 }
@@ -65,9 +65,9 @@ struct Home<'a> {
 impl<'a> Home<'a> {
     fn of_failure(failure: &'a Failure) -> Self {
         Self {
-            model_id: &failure.model_id,
-            sharding: &failure.placement_sharding,
-            instance_meta: &failure.placement_instance_meta,
+            model_id: failure.model_id.as_deref(),
+            sharding: failure.placement_sharding.as_deref(),
+            instance_meta: failure.placement_instance_meta.as_deref(),
             nodes: failure.placement_nodes,
             pp_tokens: failure.pp_tokens,
             tg: failure.tg,
@@ -76,24 +76,20 @@ impl<'a> Home<'a> {
         }
     }
 
-    /// None for a row that lacks one of exo's labels: no failure of ours belongs to it.
-    fn of_run(run: &'a Run) -> Option<Self> {
-        // Other tools know no placement, and their failures have none.
-        let other = run.figures.as_ref();
-        let label = |label: &'a Option<String>| label.as_deref().or(other.map(|_| ""));
-        Some(Self {
-            model_id: run.model_id.as_deref().or(other.map(|_| "unknown"))?,
-            sharding: label(&run.placement_sharding)?,
-            instance_meta: label(&run.placement_instance_meta)?,
-            nodes: run.placement_nodes.or(other.map(|_| 0))?,
-            pp_tokens: run.pp_tokens.or(other.map(|_| 0))?,
-            tg: run.tg.or(other.map(|_| 0))?,
+    fn of_run(run: &'a Run) -> Self {
+        Self {
+            model_id: run.model_id.as_deref(),
+            sharding: run.placement_sharding.as_deref(),
+            instance_meta: run.placement_instance_meta.as_deref(),
+            nodes: run.placement_nodes,
+            pp_tokens: run.pp_tokens,
+            tg: run.tg,
             concurrency: run.concurrency.unwrap_or(1),
-            streamed: match other {
+            streamed: match &run.figures {
                 Some(figures) => Some(figures.streamed == Some(true)),
                 None => run.exoscope.as_ref().map(|detail| detail.streamed),
             },
-        })
+        }
     }
 }
 
@@ -102,7 +98,7 @@ fn homes<'a>(file: &'a ResultFile, measured: &[MeasuredCell]) -> BTreeMap<Home<'
     let mut homes = BTreeMap::new();
     for (place, cell) in measured.iter().enumerate() {
         for row in cell.cell.batches.iter().flat_map(|batch| &batch.rows) {
-            if let Some(home) = file.runs.get(*row).and_then(Home::of_run) {
+            if let Some(home) = file.runs.get(*row).map(Home::of_run) {
                 homes.entry(home).or_insert(place);
             }
         }
@@ -111,17 +107,17 @@ fn homes<'a>(file: &'a ResultFile, measured: &[MeasuredCell]) -> BTreeMap<Home<'
 }
 
 fn key_of(failure: &Failure) -> CellKey {
-    let word = |label: &str| {
-        let label = label.trim_start_matches("Mlx").to_lowercase();
+    let word = |label: &Option<String>| {
+        let label = label.as_deref()?.trim_start_matches("Mlx").to_lowercase();
         (!label.is_empty() && label != "reused").then_some(label)
     };
     CellKey {
-        model_id: Some(failure.model_id.clone()),
+        model_id: failure.model_id.clone(),
         sharding: word(&failure.placement_sharding),
         instance_meta: word(&failure.placement_instance_meta),
-        nodes: Some(failure.placement_nodes).filter(|nodes| *nodes > 0),
-        pp_tokens: Some(failure.pp_tokens).filter(|tokens| *tokens > 0),
-        tg: Some(failure.tg).filter(|tokens| *tokens > 0),
+        nodes: failure.placement_nodes.filter(|nodes| *nodes > 0),
+        pp_tokens: failure.pp_tokens,
+        tg: failure.tg,
         concurrency: failure.concurrency,
         cache: if failure.use_prefix_cache { CacheState::Unknown } else { CacheState::Cold },
         streamed: Some(failure.streamed),

@@ -72,15 +72,12 @@ impl Facts {
 
 fn target(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>) {
     // A shape with neither provenance nor source was written by exo's bench.
-    facts.add(
-        "engine",
-        "Engine",
-        match (provenance, &file.source) {
-            (Some(provenance), _) => provenance.target.engine.clone(),
-            (None, Some(source)) => source.engine.clone().unwrap_or_default(),
-            (None, None) => "exo".to_owned(),
-        },
-    );
+    let engine = match (provenance, &file.source) {
+        (Some(provenance), _) => Some(provenance.target.engine.clone()),
+        (None, Some(source)) => source.engine.clone(),
+        (None, None) => Some("exo".to_owned()),
+    };
+    facts.add_known("engine", "Engine", engine);
     facts.add_known("engine_version", "Engine version", provenance.and_then(|p| p.target.engine_version.clone()));
     let mut models = distinct(file.runs.iter().map(|run| run.model_id.clone().or_else(|| run.model_short_id.clone())));
     if models.is_empty() {

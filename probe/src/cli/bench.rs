@@ -27,7 +27,7 @@ use conclusion::{Place, conclude, reason};
 
 /// Measures a model on an exo cluster as exo's own bench does, and keeps what that client hides.
 // The short form of the help: one line or two per flag, so that all of them are seen at a glance.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(
     disable_help_flag = true,
     infer_long_args = true,

@@ -43,10 +43,8 @@ pub(super) fn run(given: Arguments, file: &Path, command: &[String]) -> Result<E
             .map_err(|reason| CliError::usage(format!("{shown}, benchmark {}: {reason}", benchmark.name)))?;
         arguments.json_out = folder.join(format!("{}.json", benchmark.name));
         arguments.progress = given.progress;
-        let named = |error| CliError::usage(format!("{shown}, benchmark {}: {error}", benchmark.name));
-        let mut again = bench_arguments(&benchmark.words).map_err(named)?;
-        again.json_out.clone_from(&arguments.json_out);
-        again.asked().check().map_err(|error| named(error.to_string()))?;
+        let checked = arguments.clone().asked().check();
+        checked.map_err(|error| CliError::usage(format!("{shown}, benchmark {}: {error}", benchmark.name)))?;
         plans.push((benchmark, arguments));
     }
     let count = plans.len();
@@ -84,8 +82,9 @@ fn together(exits: &[Exit]) -> Exit {
 fn folder(given: &Arguments) -> PathBuf {
     let named = given.json_out.as_path();
     match named.extension() {
-        Some(_) => named.parent().map_or_else(PathBuf::new, Path::to_path_buf),
-        None => named.to_path_buf(),
+        // The name of a file, the default's for one: beside it.
+        Some(ending) if ending == "json" => named.parent().map_or_else(PathBuf::new, Path::to_path_buf),
+        _ => named.to_path_buf(),
     }
 }
 

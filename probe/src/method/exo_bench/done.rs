@@ -52,19 +52,19 @@ impl BatchKey {
         })
     }
 
-    /// The batch that a failed request belongs to.
+    /// The batch that a failed request belongs to; none for one that this program did not send.
     #[must_use]
-    pub fn of_failure(failure: &Failure) -> Self {
-        Self {
+    pub fn of_failure(failure: &Failure) -> Option<Self> {
+        Some(Self {
             session: failure.session,
-            sharding: failure.placement_sharding.clone(),
-            instance_meta: failure.placement_instance_meta.clone(),
-            nodes: failure.placement_nodes,
-            pp: failure.pp_tokens,
-            tg: failure.tg,
+            sharding: failure.placement_sharding.clone()?,
+            instance_meta: failure.placement_instance_meta.clone()?,
+            nodes: failure.placement_nodes?,
+            pp: failure.pp_tokens?,
+            tg: failure.tg?,
             concurrency: failure.concurrency,
             repeat: failure.repeat_index,
-        }
+        })
     }
 }
 
@@ -83,7 +83,9 @@ impl Done {
             }
         }
         for failure in file.failures.iter().filter(|failure| !failure.warmup) {
-            done.entry(BatchKey::of_failure(failure)).or_default();
+            if let Some(key) = BatchKey::of_failure(failure) {
+                done.entry(key).or_default();
+            }
         }
         Self(done)
     }

@@ -69,15 +69,19 @@ impl<'a> Run<'a> {
         let plan = self.plan;
         // Asked again for each session: every offer has new ids, and an instance's id is used once.
         let placements = offer::settle(self.cluster, plan, self.model).await?;
+        let mut first = None;
         if session == 0 {
             recorder.record(planned(plan, &placements));
             placements.iter().filter_map(Placement::mislabelled).for_each(|words| recorder.notice(words));
-            if let Some(first) = placements.first() {
-                planning::prepare(self.cluster, recorder, plan, self.model, first, &mut self.stock).await?;
+            // Before the snapshot, as exo's client does; what it comes to is judged where the placement's turn is.
+            if let Some(placement) = placements.first() {
+                first =
+                    Some(planning::prepare(self.cluster, recorder, plan, self.model, placement, &mut self.stock).await);
             }
             self.snapshot(recorder).await?;
         }
         for placement in &placements {
+            let prepared = first.take();
             if self.is_done(placement, session) {
                 continue;
             }
@@ -85,7 +89,7 @@ impl<'a> Run<'a> {
                 self.cluster.interrupt.pause(plan.pauses.after_placement_s).await?;
             }
             self.placed += 1;
-            self.placement(recorder, placement, session).await?;
+            self.placement(recorder, placement, session, prepared).await?;
         }
         Ok(())
     }
@@ -109,9 +113,13 @@ impl<'a> Run<'a> {
         recorder: &mut Recorder,
         placement: &Placement,
         session: u32,
+        prepared: Option<Result<(), BenchError>>,
     ) -> Result<(), BenchError> {
         let (cluster, plan) = (self.cluster, self.plan);
-        let prepared = planning::prepare(cluster, recorder, plan, self.model, placement, &mut self.stock).await;
+        let prepared = match prepared {
+            Some(prepared) => prepared,
+            None => planning::prepare(cluster, recorder, plan, self.model, placement, &mut self.stock).await,
+        };
         if let Err(error @ (BenchError::Download { .. } | BenchError::Disk { .. })) = prepared {
             self.give_up(recorder, placement, &error);
             return Ok(());
