@@ -5,6 +5,7 @@ mod calibrate;
 mod compare;
 mod explain;
 mod history;
+mod listening;
 mod plan;
 mod recover;
 mod redact;

@@ -1,11 +1,9 @@
 //! `exoscope replay`.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
-use tokio::net::TcpListener;
-
-use super::simulate::{positive, stop_signal};
+use super::listening::listen;
+use super::simulate::positive;
 use super::{CliError, Exit};
 use crate::replay::{Pace, Source, serve};
 use crate::report::progress::say;
@@ -53,25 +51,15 @@ impl Arguments {
         }
         let pace = if self.instant { Pace::Instant } else { Pace::Recorded { speed: self.speed } };
         let runtime = tokio::runtime::Runtime::new().map_err(CliError::failed)?;
-        let served = runtime.block_on(listen(&self.host, self.port, source, pace));
+        let served = runtime.block_on(served(&self.host, self.port, source, pace));
         // Answers on their way end with the program.
         runtime.shutdown_background();
         served
     }
 }
 
-async fn listen(host: &str, port: u16, source: Source, pace: Pace) -> Result<Exit, CliError> {
-    let listener = TcpListener::bind((host, port)).await.map_err(|error| {
-        CliError::failed(format!(
-            "cannot listen on {host}:{port}: {error}; choose another --port, or 0 for any free one"
-        ))
-    })?;
-    let address = listener.local_addr().map_err(CliError::failed)?;
-    // Caught before the line is printed: a script may send the signal as soon as it reads it.
-    let stop = stop_signal().map_err(CliError::failed)?;
-    let mut stdout = std::io::stdout();
-    let told = writeln!(stdout, "listening on http://{address}").and_then(|()| stdout.flush());
-    told.map_err(|error| CliError::failed(format!("cannot print the address: {error}")))?;
+async fn served(host: &str, port: u16, source: Source, pace: Pace) -> Result<Exit, CliError> {
+    let (listener, stop) = listen(host, port).await?;
     serve(listener, source, pace, stop).await.map_err(CliError::failed)?;
     Ok(Exit::Done)
 }

@@ -53,7 +53,8 @@ pub fn say(line: &str) {
 fn line(event: &Event) -> Option<String> {
     match event {
         Event::Planned { placements, requests, .. } => {
-            Some(format!("placements: {}; {requests} requests to measure", placements.join(", ")))
+            let requests = analyzer::units::count(*requests, "request");
+            Some(format!("placements: {}; {requests} to measure", placements.join(", ")))
         }
         Event::Notice { sentence } => Some(format!("note: {sentence}")),
         Event::PlacementStarted { placement, number, instance_id } => {
