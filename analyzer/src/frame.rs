@@ -6,7 +6,7 @@
 //! * `lay_out` records → one row per request.
 //! * `pairing` joins the cells of two files.
 
-mod columns;
+pub(crate) mod columns;
 mod lay_out;
 mod pairing;
 
@@ -14,6 +14,7 @@ pub(crate) use columns::{
     CONNECT, DONE, ELAPSED, GAPS, GENERATION_TOKENS, GENERATION_TPS, ITL, ITL_P99, OVERHEAD, PEAK, PROMPT_TOKENS,
     PROMPT_TPS, SENT, SERVER_DECODE_ENERGY, SERVER_ENERGY, SERVER_PREFILL_ENERGY, SERVER_SAMPLES, TPOT, TTFT, TTFT_GAP,
 };
+pub(crate) use lay_out::cache_state;
 pub(crate) use pairing::pair;
 
 use std::collections::BTreeMap;
@@ -60,6 +61,11 @@ impl Batch {
     pub(crate) fn column(&self, name: &str) -> &[Option<f64>] {
         self.columns.iter().find(|(column, _)| *column == name).map_or(&[], |(_, values)| values)
     }
+}
+
+/// The rows of a file as columns, one row per request, in the file's order.
+pub(crate) fn requests(loaded: &Loaded) -> Result<DataFrame, FrameError> {
+    lay_out::lay_out(loaded)
 }
 
 /// The cells of a file, in the order of first appearance.

@@ -10,6 +10,8 @@ mod exo;
 mod merge;
 mod sniff;
 
+pub(crate) use merge::merge as together;
+
 use crate::record::{self, RecordError, ResultFile};
 use sniff::Shape;
 
@@ -112,7 +114,7 @@ pub fn load(name: &str, bytes: &[u8]) -> Result<Loaded, ImportError> {
             push_new(&mut notices, notice);
         }
     }
-    let document_rows: Vec<usize> = files.iter().map(|file| file.runs.len()).collect();
+    let document_rows: Vec<usize> = files.iter().flat_map(merge::rows_of_documents).collect();
     let mut format = formats.join(" and ");
     if files.len() > 1 {
         format = format!("{format}, {} documents", files.len());

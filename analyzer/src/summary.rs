@@ -18,7 +18,7 @@ mod notices;
 mod samples;
 mod timeline;
 
-pub(crate) use facts::facts;
+pub(crate) use facts::{facts, node_name};
 pub(crate) use samples::{MeasuredCell, Sample, measure};
 
 use schemars::JsonSchema;

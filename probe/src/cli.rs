@@ -2,6 +2,8 @@
 
 mod bench;
 mod compare;
+mod export;
+mod merge;
 mod recover;
 mod redact;
 mod replay;
@@ -91,6 +93,10 @@ enum Verb {
     Report(report::Arguments),
     /// Compare two result files: what changed, by how much, how sure
     Compare(compare::Arguments),
+    /// Write result files in the formats of other tools: CSV, Parquet, benchstat, Prometheus, JUnit
+    Export(export::Arguments),
+    /// Put result files of the same thing into one
+    Merge(merge::Arguments),
     /// Open result files in the viewer, served on this machine only
     View(view::Arguments),
     /// Write a result file from the journal of a run that was cut off
@@ -133,6 +139,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Verb::Bench(arguments) => arguments.run(command),
         Verb::Report(arguments) => arguments.run(),
         Verb::Compare(arguments) => arguments.run(),
+        Verb::Export(arguments) => arguments.run(),
+        Verb::Merge(arguments) => arguments.run(),
         Verb::View(arguments) => arguments.run(),
         Verb::Recover(arguments) => arguments.run(),
         Verb::Simulate(arguments) => arguments.run(),

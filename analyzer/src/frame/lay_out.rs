@@ -223,7 +223,7 @@ pub(super) const fn cache_code(state: CacheState) -> u32 {
     }
 }
 
-pub(super) const fn cache_state(code: Option<u32>) -> CacheState {
+pub(crate) const fn cache_state(code: Option<u32>) -> CacheState {
     match code {
         Some(0) => CacheState::Cold,
         Some(1) => CacheState::Partial,

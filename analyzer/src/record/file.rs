@@ -33,6 +33,9 @@ pub struct ResultFile {
     /// When the cluster was left idle on purpose, so that its power at rest is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub idle_windows: Vec<IdleWindow>,
+    /// The files that this one was put together of by `exoscope merge`, in the order of their rows; absent otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged: Vec<Part>,
     /// Keys of other tools or later versions, kept as they were.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
@@ -49,6 +52,17 @@ pub struct IdleWindow {
     pub from_s: f64,
     /// End, seconds since `exoscope.started_at`.
     pub to_s: f64,
+}
+
+/// A file that was merged into another one. Its rows are sessions of their own, on a clock of their own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Part {
+    /// The name it was given.
+    pub name: String,
+    /// How many of `runs` are its, behind those of the parts before it.
+    pub rows: u64,
+    /// Its own account of where it comes from; null for a file that Exoscope did not write.
+    pub exoscope: Option<Provenance>,
 }
 
 /// Where a result file comes from: enough to run it again and to know what it can be compared with.
