@@ -8,6 +8,7 @@
 mod cluster;
 mod environment;
 mod file;
+mod leftover;
 mod method;
 mod outcome;
 mod run;

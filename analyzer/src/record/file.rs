@@ -4,7 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::leftover::keeps_unknown_keys;
 use super::{Cluster, Failure, Host, Method, MetricSeries, Run, SystemMetrics, Target, TokenizerIdentity, Tool};
+
+keeps_unknown_keys!(ResultFile);
 
 /// The version of the format that this build writes. A change of meaning or of a key raises it by one and adds a step
 /// to `upgrade.rs`.
@@ -12,6 +15,8 @@ pub const FORMAT_VERSION: u32 = 1;
 
 /// One result file: exo's three top-level keys, and ours.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
+#[schemars(remote = "ResultFile", extend("additionalProperties" = true))]
 pub struct ResultFile {
     /// One row for each request that gave a valid answer; warm-ups and failures are never rows.
     pub runs: Vec<Run>,
@@ -37,7 +42,7 @@ pub struct ResultFile {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub merged: Vec<Part>,
     /// Keys of other tools or later versions, kept as they were.
-    #[serde(flatten)]
+    #[serde(flatten, skip_deserializing)]
     pub unknown: Map<String, Value>,
 }
 
