@@ -46,6 +46,11 @@ lint:
 golden:
     UPDATE_GOLDEN=1 cargo test --package tests --test golden --test schema
 
+# How often verdicts are wrong, what they catch and what their intervals hold, by simulation, beside the method's own figures
+[group('work on it')]
+calibration TRIALS="4000":
+    EXOSCOPE_TRIALS={{ TRIALS }} cargo test --workspace --locked --test calibration -- --nocapture --test-threads 1
+
 # How exact and how cheap the probe is, beside a plain Python client in the same run (arrival, streams, energy, sizing, quick)
 [group('work on it')]
 bench-probe *SECTIONS:

@@ -1,21 +1,46 @@
-//! Two files side by side: which cells changed, by how much, how sure, and what else differed.
+//! Two sides, of one file or several each: which cells changed, by how much, how sure, and what else differed.
 //!
 //! The types are also the JSON of `exoscope compare --format json` and what the viewer's worker hands to the page.
 
 //!
-//! * `pairs` cells and metrics side by side → effects and verdicts; the method, step by step.
+//! * `sides` several files → one side, each session of each file a session of the side.
+//! * `pairs` cells and metrics side by side → effects and verdicts, row by row.
 //! * `gate` what must not be set side by side.
+//! * `logs` a side of a cell on the log scale.
+//! * `method` the method on logarithms alone: effects, their geometric mean, and the words.
 //! * `variance` how much a metric varies within a session and between sessions.
+//! * `drift` values that move one way within a session.
+//! * `shift` Hodges & Lehmann's shift of large sides.
+//! * [`permutation`] a cross-check that assumes no distribution.
 //! * `verdict` from an effect to a word.
 //! * `residue` what else differs.
 //! * `headline` the first glance in words.
+//! * [`calibration`] how much runs of the same thing differ.
+//! * [`legacy`] what other tools would have said.
+//! * [`planning`] what a design will resolve before it is run.
+//! * [`history`] an archive of files over time.
+//! * `segments` where a series changes its level.
+//! * [`numbers`] the method on bare numbers, without a file.
 
+mod drift;
 mod gate;
 mod headline;
+mod logs;
+mod method;
 mod pairs;
 mod residue;
+mod segments;
+mod shift;
+mod sides;
 mod variance;
 mod verdict;
+
+pub mod calibration;
+pub mod history;
+pub mod legacy;
+pub mod numbers;
+pub mod permutation;
+pub mod planning;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,8 +49,12 @@ use crate::frame::FrameError;
 use crate::import::Loaded;
 use crate::metric::{Better, Metric};
 use crate::record::Provenance;
-use crate::summary::{self, CellKey};
+use crate::statistics::difference;
+use crate::summary::CellKey;
 use crate::units;
+use calibration::Calibration;
+use legacy::LegacyView;
+use permutation::Permutation;
 
 /// The verdict on one metric of one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -43,12 +72,12 @@ pub enum Verdict {
     NotComparable,
 }
 
-/// Two files compared.
+/// Two sides compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
-    /// Name of the base file.
+    /// Name of the base file; of several files, all of them.
     pub base: String,
-    /// Name of the new file.
+    /// Name of the new file; of several files, all of them.
     pub new: String,
     /// True where at least one side comes from the simulator.
     pub simulated: bool,
@@ -62,8 +91,13 @@ pub struct Comparison {
     pub delta_energy_percent: f64,
     /// Every cell of either side; the base's order, then what only the new file has.
     pub cells: Vec<CellComparison>,
+    /// Each metric over all cells that both sides have: the change of the geometric mean, paired by cell.
+    pub geomean: Vec<GeomeanComparison>,
     /// What else differs between the two.
     pub residue: Vec<Difference>,
+    /// What other tools would have said of the same numbers; empty unless asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub legacy: Vec<LegacyView>,
     /// Why the comparison as a whole is weaker than it looks.
     pub warnings: Vec<String>,
 }
@@ -100,8 +134,42 @@ pub struct MetricComparison {
     pub p_adjusted: Option<f64>,
     /// Half-width of the interval, percent: a smaller change would not have been seen.
     pub resolves_percent: Option<f64>,
+    /// An exact permutation test beside the interval; null where a side has fewer than five values, or many.
+    #[serde(default)]
+    pub permutation: Option<Permutation>,
     /// The verdict; null for metrics that are shown without one.
     pub verdict: Option<Verdict>,
+    /// The verdict in words: "improved", "regressed", "same within ±3 %", "no difference found (this pair resolves ≥
+    /// 4.2 %)", "not comparable (only the base has it)"; "not judged" for metrics without one.
+    #[serde(default)]
+    pub words: String,
+    /// Why the number is weaker than it looks, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// One metric over all cells that both sides have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GeomeanComparison {
+    /// Which.
+    pub metric: Metric,
+    /// Unit of the cells' numbers.
+    pub unit: String,
+    /// Which way is better.
+    pub better: Better,
+    /// Cells that both sides have and that may be compared.
+    pub cells: u64,
+    /// Change of the geometric mean over the cells, percent of the base.
+    pub change_percent: Option<f64>,
+    /// 95 % interval of the change, percent; null where it cannot be reckoned.
+    pub interval_percent: Option<[f64; 2]>,
+    /// Two-sided p of no change, adjusted for nothing; null where it cannot be reckoned.
+    pub p: Option<f64>,
+    /// Half-width of the interval, percent.
+    pub resolves_percent: Option<f64>,
+    /// The verdict; null for metrics that are shown without one.
+    pub verdict: Option<Verdict>,
+    /// The verdict in words, as of a cell.
+    pub words: String,
     /// Why the number is weaker than it looks, a sentence each.
     pub warnings: Vec<String>,
 }
@@ -143,25 +211,63 @@ pub struct Difference {
     pub new: Option<String>,
 }
 
-/// What counts as a change.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// What counts as a change, and what is known of the noise.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// The smallest change of rates and times that matters, percent, above 0. Default 3.
     pub delta_percent: f64,
     /// The same for energy. Default 5: power is read once a second.
     pub delta_energy_percent: f64,
+    /// The deviation between sessions that is declared for every metric, percent, 0 to 100; absent: a floor per metric is
+    /// assumed. Used where a side has one session and no calibration knows the metric.
+    pub floor_percent: Option<f64>,
+    /// What runs of the same thing said about it. Used where a side has one session.
+    pub calibration: Option<Calibration>,
+    /// The metrics to compare; empty: all.
+    pub metrics: Vec<Metric>,
+    /// Whether to add what other tools would have said.
+    pub legacy: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { delta_percent: 3.0, delta_energy_percent: 5.0 }
+        Self {
+            delta_percent: 3.0,
+            delta_energy_percent: 5.0,
+            floor_percent: None,
+            calibration: None,
+            metrics: Vec::new(),
+            legacy: false,
+        }
     }
 }
 
 impl Options {
     /// The smallest change of a metric that matters, percent.
-    const fn delta(&self, metric: Metric) -> f64 {
+    #[must_use]
+    pub const fn delta(&self, metric: Metric) -> f64 {
         if metric.is_energy() { self.delta_energy_percent } else { self.delta_percent }
+    }
+
+    /// The standard deviation between sessions that is taken where nobody measured it, of logarithms.
+    fn floor(&self, metric: Metric) -> f64 {
+        self.floor_percent.map_or_else(|| variance::floor(metric), difference::log_difference)
+    }
+
+    fn shows(&self, metric: Metric) -> bool {
+        self.metrics.is_empty() || self.metrics.contains(&metric)
+    }
+
+    fn check(&self) -> Result<(), CompareError> {
+        for delta in [self.delta_percent, self.delta_energy_percent] {
+            if !(delta > 0.0 && delta <= 1000.0) {
+                return Err(CompareError::Delta(delta));
+            }
+        }
+        match self.floor_percent {
+            Some(floor) if !(0.0..=100.0).contains(&floor) => Err(CompareError::Floor(floor)),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -172,6 +278,25 @@ pub enum CompareError {
     /// A delta that is no size.
     #[error("the smallest change that matters is {0} %; it must be above 0 and at most 1000")]
     Delta(f64),
+    /// A floor that is no size.
+    #[error("the deviation between sessions is declared as {0} %; it must be from 0 to 100")]
+    Floor(f64),
+    /// No file on a side.
+    #[error("there is no file on a side; name at least one base and one new file")]
+    Nothing,
+    /// The same content twice on one side, which would look like a session that repeats the other to the last digit.
+    #[error("{first} and {second} hold the same measurement; name it once, or sessions would seem never to differ")]
+    Twice {
+        /// One file.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// A calibration without two sessions of one cell.
+    #[error(
+        "no cell was measured in two sessions; name several files of the same thing, or one of `exoscope bench --sessions`"
+    )]
+    OneSession,
     /// A fault of this program.
     #[error(transparent)]
     Frame(#[from] FrameError),
@@ -184,28 +309,102 @@ pub enum CompareError {
 /// # Errors
 /// [`CompareError::Delta`] for options that mean nothing; [`CompareError::Frame`] is a fault of this program.
 pub fn compare(base: &Loaded, new: &Loaded, options: &Options) -> Result<Comparison, CompareError> {
-    for delta in [options.delta_percent, options.delta_energy_percent] {
-        if !(delta > 0.0 && delta <= 1000.0) {
-            return Err(CompareError::Delta(delta));
-        }
+    compare_sides(std::slice::from_ref(base), std::slice::from_ref(new), options)
+}
+
+/// Compares two sides of several files each, cell by cell. Each session of each file is a session of its side, so that how
+/// much sessions differ is measured where both sides have two or more. The order of a side's files does not matter.
+///
+/// # Errors
+/// As [`compare`]; [`CompareError::Nothing`] for a side without a file, [`CompareError::Twice`] for a side with the same
+/// file twice.
+pub fn compare_sides(base: &[Loaded], new: &[Loaded], options: &Options) -> Result<Comparison, CompareError> {
+    options.check()?;
+    if base.is_empty() || new.is_empty() {
+        return Err(CompareError::Nothing);
     }
-    let objection = definitions_differ(base, new);
-    let cells = pairs::cells(&summary::measure(base)?, &summary::measure(new)?, options, objection.as_deref())?;
-    let verdict = verdict::gravest(cells.iter().flat_map(|cell| &cell.metrics).filter_map(|metric| metric.verdict));
+    refuse_twins(base)?;
+    refuse_twins(new)?;
+    let objection = definitions_differ(base, new)
+        .or_else(|| base.iter().find_map(|base| new.iter().find_map(|new| gate::classes_differ(base, new))));
+    let (of_base, of_new) = (sides::measure(base)?, sides::measure(new)?);
+    let (cells, geomean) = pairs::cells(&of_base, &of_new, options, objection.as_deref())?;
+    let judged = cells.iter().flat_map(|cell| &cell.metrics).filter_map(|metric| metric.verdict);
+    let verdict = verdict::gravest(judged.chain(geomean.iter().filter_map(|row| row.verdict)));
+    let residue = residue::residue(base, new);
     let mut warnings: Vec<String> = objection.into_iter().collect();
     warnings.extend(whole_warnings(base, new, &cells));
+    warnings.extend(side_warnings(base, new, &residue));
+    warnings.extend(options.calibration.as_ref().and_then(|calibration| other_thing(calibration, &cells)));
     Ok(Comparison {
-        base: base.name.clone(),
-        new: new.name.clone(),
-        simulated: simulated(base) || simulated(new),
+        base: names(base),
+        new: names(new),
+        simulated: base.iter().chain(new).any(simulated),
         headline: headline::headline(&cells, options),
         verdict,
         delta_percent: options.delta_percent,
         delta_energy_percent: options.delta_energy_percent,
         cells,
-        residue: residue::residue(base, new),
+        geomean,
+        residue,
+        legacy: if options.legacy { legacy::views(&of_base, &of_new) } else { Vec::new() },
         warnings,
     })
+}
+
+/// The JSON Schema of a comparison, generated from these types.
+#[must_use]
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(Comparison).to_value()
+}
+
+fn names(files: &[Loaded]) -> String {
+    files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(" + ")
+}
+
+fn refuse_twins(files: &[Loaded]) -> Result<(), CompareError> {
+    for (place, file) in files.iter().enumerate() {
+        if let Some(twin) =
+            files[..place].iter().find(|other| !file.file.runs.is_empty() && other.file.runs == file.file.runs)
+        {
+            return Err(CompareError::Twice { first: twin.name.clone(), second: file.name.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// That a calibration is of other models than what is compared.
+fn other_thing(calibration: &Calibration, cells: &[CellComparison]) -> Option<String> {
+    let known = |cell: &CellComparison| {
+        cell.cell.model_id.as_ref().is_none_or(|model| calibration.models.contains(model))
+            && calibration.placements.contains(&cell.cell.placement())
+    };
+    let strange = cells.iter().filter(|cell| !known(cell)).count() as u64;
+    (strange > 0).then(|| {
+        format!(
+            "the calibration is of {} on {}: for {} the deviation between sessions may be another",
+            calibration.models.join(", "),
+            calibration.placements.join(", "),
+            units::count(strange, "cell")
+        )
+    })
+}
+
+/// What is pooled and is not one thing, and what cannot be told apart.
+fn side_warnings(base: &[Loaded], new: &[Loaded], residue: &[Difference]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for (side, files) in [("base", base), ("new side", new)] {
+        let hidden = residue::hidden(files);
+        if !hidden.is_empty() {
+            warnings.push(format!("the files of the {side} differ among themselves in: {}", hidden.join(", ")));
+        }
+    }
+    let causes = residue::causes(residue);
+    if causes.len() > 1 {
+        warnings
+            .push(format!("several causes differ at once ({}): a change is of none of them alone", causes.join(", ")));
+    }
+    warnings
 }
 
 fn simulated(loaded: &Loaded) -> bool {
@@ -213,33 +412,43 @@ fn simulated(loaded: &Loaded) -> bool {
 }
 
 /// Numbers of different definitions are not the same quantity. A file of exo itself is exo's methodology, definitions 1.
-fn definitions_differ(base: &Loaded, new: &Loaded) -> Option<String> {
+fn definitions_differ(base: &[Loaded], new: &[Loaded]) -> Option<String> {
     let of = |loaded: &Loaded| {
         let method = loaded.file.exoscope.as_ref().map(|provenance: &Provenance| &provenance.method);
         method.map_or_else(|| ("exo_bench".to_owned(), 1), |method| (method.name.clone(), method.definition_version))
     };
-    let (base, new) = (of(base), of(new));
-    (base != new).then(|| {
-        format!(
-            "the files define their numbers differently ({} {} and {} {}): nothing in them is comparable",
-            base.0, base.1, new.0, new.1
-        )
+    let mut all: Vec<(String, u32)> = Vec::new();
+    for definitions in base.iter().chain(new).map(of) {
+        if !all.contains(&definitions) {
+            all.push(definitions);
+        }
+    }
+    (all.len() > 1).then(|| {
+        let words: Vec<String> = all.iter().map(|(name, version)| format!("{name} {version}")).collect();
+        format!("the files define their numbers differently ({}): nothing in them is comparable", words.join(" and "))
     })
 }
 
-fn whole_warnings(base: &Loaded, new: &Loaded, cells: &[CellComparison]) -> Vec<String> {
+fn whole_warnings(base: &[Loaded], new: &[Loaded], cells: &[CellComparison]) -> Vec<String> {
     let mut warnings = Vec::new();
-    if simulated(base) != simulated(new) {
-        let side = if simulated(base) { "base" } else { "new file" };
+    let all = |files: &[Loaded]| files.iter().all(simulated);
+    let any = |files: &[Loaded]| files.iter().any(simulated);
+    if any(base) != any(new) {
+        let side = if any(base) { "base" } else { "new side" };
         warnings.push(format!("the {side} comes from the simulator and the other does not"));
+    } else if any(base) && !(all(base) && all(new)) {
+        warnings.push("some files come from the simulator and some do not".to_owned());
     }
-    for (side, loaded) in [("base", base), ("new file", new)] {
-        let failed = loaded.file.failures.iter().filter(|failure| !failure.warmup).count() as u64;
+    for (side, files) in [("base", base), ("new side", new)] {
+        let failures = files.iter().flat_map(|loaded| &loaded.file.failures);
+        let failed = failures.filter(|failure| !failure.warmup).count() as u64;
         if failed > 0 {
             let requests = units::count(failed, "measured request");
             warnings.push(format!("{requests} of the {side} failed and are in no number here"));
         }
-        if loaded.file.exoscope.as_ref().is_some_and(|provenance| provenance.incomplete.is_some()) {
+        let cut =
+            |loaded: &&Loaded| loaded.file.exoscope.as_ref().is_some_and(|provenance| provenance.incomplete.is_some());
+        if files.iter().any(|loaded| cut(&loaded)) {
             warnings.push(format!("the run of the {side} did not reach its end"));
         }
     }
@@ -251,7 +460,7 @@ fn whole_warnings(base: &Loaded, new: &Loaded, cells: &[CellComparison]) -> Vec<
             })
             .count()
     };
-    for (count, side) in [(one_sided(true), "base"), (one_sided(false), "new file")] {
+    for (count, side) in [(one_sided(true), "base"), (one_sided(false), "new side")] {
         if count > 0 {
             warnings.push(format!(
                 "{} only in the {side}",

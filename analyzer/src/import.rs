@@ -1,21 +1,49 @@
 //! Bytes of any known shape → a result file, or a sentence that says why not.
 //!
 //! * [`direct`] bytes → records where it is plainly a result file; the rest goes the long way:
-//! * [`documents`] bytes → JSON documents: encodings, several documents in one file, where it broke.
-//! * [`sniff`] what a document is, and what it only looks like.
-//! * [`exo`] exo's own shapes, from the bare list of January 2026 on, with the caveats of each.
+//! * [`bytes`] bytes → text: packing, encodings, and a bound on what comes out.
+//! * [`documents`] text → JSON documents: several in one file, where it broke, keys that stand twice.
+//! * [`sniff`] the table of formats: how each is recognised, its class, and who reads it.
+//! * [`exo`] exo's own rows, from the bare list of January 2026 on, with the caveats of each.
+//! * [`exo_log`] the console log of exo's bench; [`exo_others`] what its other benches wrote.
+//! * [`asiai`], [`llama_bench`], [`llama_table`], [`llama_benchy`], [`load_generators`], [`mlx_lm`], [`vllm`] other tools.
+//! * [`foreign`] rows of other tools → rows of a result file.
+//! * [`delimited`] lines of cells; [`instant`] dates and times.
 //! * [`merge`] several documents → one result file.
+//! * [`doubt`] what in a file cannot be true.
+//! * [`overlay`] power readings of other instruments, laid over a run by time.
 
+mod asiai;
+mod bytes;
+mod delimited;
 mod direct;
 mod documents;
+mod doubt;
 mod exo;
+mod exo_log;
+mod exo_others;
+mod foreign;
+mod instant;
+mod llama_bench;
+mod llama_benchy;
+mod llama_table;
+mod load_generators;
 mod merge;
+mod mlx_lm;
+pub mod overlay;
 mod sniff;
+mod vllm;
 
 pub(crate) use merge::merge as together;
 
-use crate::record::{self, RecordError, ResultFile};
-use sniff::Shape;
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::record::{self, Comparability, RecordError, ResultFile, Source};
+use foreign::Found;
+use sniff::{Format, Reader};
 
 /// A file that was read.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +59,10 @@ pub struct Loaded {
     /// Rows of `file.runs` that each document of the file gave, in order: one entry for an ordinary file. Every document
     /// is a session of its own.
     pub document_rows: Vec<usize>,
+    /// Why it was recognised, in words: "its exoscope.format_version".
+    pub reason: String,
+    /// What its numbers can be set against.
+    pub class: Comparability,
 }
 
 /// Why a file was not read.
@@ -43,7 +75,7 @@ pub enum ImportError {
         /// The file.
         name: String,
     },
-    /// Not UTF-8, or packed.
+    /// No text that can be read, or packed so that it cannot be.
     #[error("{name}: {reason}")]
     Encoding {
         /// The file.
@@ -75,6 +107,16 @@ pub enum ImportError {
         /// What to do.
         hint: &'static str,
     },
+    /// A format that is known, with something missing or wrong in it.
+    #[error("{name}: {format}, but {reason}")]
+    Broken {
+        /// The file.
+        name: String,
+        /// What it was recognised as.
+        format: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
     /// A result file with something wrong in it.
     #[error("{name}: {source}")]
     Record {
@@ -90,66 +132,192 @@ pub enum ImportError {
 /// # Errors
 /// [`ImportError`] names the file, what it seems to be, and what to do.
 pub fn load(name: &str, bytes: &[u8]) -> Result<Loaded, ImportError> {
-    let mut files = Vec::new();
-    let mut formats: Vec<String> = Vec::new();
+    let (mut loaded, repeated, mut notices) = match direct(name, bytes) {
+        Some(loaded) => (loaded, BTreeMap::new(), Vec::new()),
+        None => decoded(name, bytes)?,
+    };
+    if let Some((key, _)) = repeated.first_key_value() {
+        let times: usize = repeated.values().sum();
+        let others = if repeated.len() > 1 { format!(" and {} others", repeated.len() - 1) } else { String::new() };
+        notices.push(format!(
+            "the key {key:?}{others} stands twice in one object ({times} times in all); the last one counts"
+        ));
+    }
+    notices.append(&mut loaded.notices);
+    notices.extend(exo::oddities(&loaded.file));
+    notices.extend(doubt::doubts(&loaded.file));
+    loaded.notices = notices;
+    Ok(loaded)
+}
+
+/// What was read, the keys that stood twice, and what was done to get the text.
+type Decoded = (Loaded, BTreeMap<String, usize>, Vec<String>);
+
+/// The long way, by text and documents.
+fn decoded(name: &str, bytes: &[u8]) -> Result<Decoded, ImportError> {
+    let decoded = bytes::decode(name, bytes)?;
+    let text = decoded.text.as_str();
+    // Once unpacked it may be plainly a result file, too.
+    let (loaded, repeated) = match direct(name, text.as_bytes()) {
+        Some(loaded) => (loaded, BTreeMap::new()),
+        None => from_text_or_documents(name, text)?,
+    };
+    Ok((loaded, repeated, decoded.notices))
+}
+
+fn from_text_or_documents(name: &str, text: &str) -> Result<(Loaded, BTreeMap<String, usize>), ImportError> {
+    match documents::read(name, text) {
+        Ok(documents) => Ok((from_documents(name, text, documents.values)?, documents.repeated)),
+        // Words and tables are no JSON; a log may begin like a list.
+        Err(error) => Ok((from_text(name, text, error)?, BTreeMap::new())),
+    }
+}
+
+/// JSON of one format, or of exo's in several versions.
+fn from_documents(name: &str, text: &str, documents: Vec<Value>) -> Result<Loaded, ImportError> {
+    let foreign = |seems: String, hint| ImportError::Foreign { name: name.into(), seems, hint };
+    let mut formats = Vec::with_capacity(documents.len());
+    for document in &documents {
+        let format = sniff::document(document).ok_or_else(|| {
+            let (seems, hint) = sniff::unknown(document);
+            foreign(seems, hint)
+        })?;
+        formats.push(format);
+    }
+    if formats.iter().all(|format| matches!(format.reader, Reader::Rows(_))) {
+        return rows(name, documents, &formats);
+    }
+    let Some(first) = formats.first() else { return Err(ImportError::Empty { name: name.into() }) };
+    if let Some(other) = formats.iter().find(|format| format.name != first.name) {
+        let seems = format!("{} and {} in one file", first.name, other.name);
+        return Err(foreign(seems, "split it, so that each file is of one kind"));
+    }
+    match &first.reader {
+        Reader::Documents(_, import) => {
+            let found = import(&documents).map_err(|reason| broken(name, first, reason))?;
+            // A list is one document or the lines of JSON Lines.
+            conclude(name, text, first, found, || Value::Array(documents.clone()))
+        }
+        Reader::Refused(_, hint) | Reader::RefusedText(_, hint) => Err(foreign(first.name.to_owned(), hint)),
+        Reader::Text(..) | Reader::Rows(_) => Err(foreign(first.name.to_owned(), "take the original")),
+    }
+}
+
+/// Text that is no JSON; `error` says where it is none, for a text that is nothing else either.
+fn from_text(name: &str, text: &str, error: ImportError) -> Result<Loaded, ImportError> {
+    let Some(format) = sniff::text(text) else { return Err(error) };
+    match &format.reader {
+        Reader::Text(_, import) => {
+            let found = import(text).map_err(|reason| broken(name, format, reason))?;
+            conclude(name, text, format, found, || Value::String(text.to_owned()))
+        }
+        Reader::RefusedText(_, hint) => {
+            Err(ImportError::Foreign { name: name.into(), seems: format.name.to_owned(), hint })
+        }
+        _ => Err(error),
+    }
+}
+
+fn broken(name: &str, format: &Format, reason: String) -> ImportError {
+    ImportError::Broken { name: name.into(), format: format.name, reason }
+}
+
+/// An original up to this size is kept whole.
+const ORIGINAL_KEPT: usize = 1_000_000;
+
+fn conclude(
+    name: &str,
+    text: &str,
+    format: &Format,
+    mut found: Found,
+    original: impl FnOnce() -> Value,
+) -> Result<Loaded, ImportError> {
+    let mut file = foreign::lay_down(&mut found);
+    if file.runs.is_empty() && file.failures.is_empty() {
+        return Err(broken(
+            name,
+            format,
+            "it holds no measured request; take the file of a run that measured something".into(),
+        ));
+    }
+    let class = found.class.unwrap_or(format.class);
+    file.source = Some(Source {
+        format: format.name.to_owned(),
+        reason: format.reason.to_owned(),
+        class,
+        engine: found.engine,
+        started_at: found.started_at,
+        about: found.about,
+        size_bytes: text.len() as u64,
+        sha256: Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect(),
+        original: (text.len() <= ORIGINAL_KEPT).then(original),
+    });
+    Ok(Loaded {
+        name: name.into(),
+        format: format.name.to_owned(),
+        document_rows: vec![file.runs.len()],
+        file,
+        notices: found.notices,
+        reason: format.reason.to_owned(),
+        class,
+    })
+}
+
+/// Documents with exo's rows, ours among them.
+fn rows(name: &str, documents: Vec<Value>, formats: &[&Format]) -> Result<Loaded, ImportError> {
+    let mut files = Vec::with_capacity(documents.len());
+    for document in documents {
+        let (document, found) = if let Some(version) = document.pointer("/exoscope/format_version") {
+            let format = format!("exoscope {version}");
+            (document, exo::Found { format, notices: Vec::new() })
+        } else if document.get("exoscope").is_some() || document.get("source").is_some() {
+            (document, exo::Found { format: "exoscope".into(), notices: Vec::new() })
+        } else if document.is_array() {
+            let found = exo::describe(exo::Traits::of(&document), exo::Top::List);
+            (serde_json::json!({ "runs": document }), found)
+        } else {
+            let found = exo::describe(exo::Traits::of(&document["runs"]), exo::Top::Object);
+            (document, found)
+        };
+        let file = record::parse(document).map_err(|source| ImportError::Record { name: name.into(), source })?;
+        files.push((found, file));
+    }
+    let reason = formats.first().map_or_else(String::new, |format| format.reason.to_owned());
+    Ok(put_together(name, files, reason))
+}
+
+/// The straight way, for what is plainly a result file.
+fn direct(name: &str, bytes: &[u8]) -> Option<Loaded> {
+    let documents = direct::read(bytes)?;
+    let reason = documents.first().map_or("", |document| document.shape.reason());
+    let files = documents.into_iter().map(|document| (document.shape.found(), document.file)).collect();
+    Some(put_together(name, files, reason.to_owned()))
+}
+
+/// The documents of a file as one.
+fn put_together(name: &str, documents: Vec<(exo::Found, ResultFile)>, reason: String) -> Loaded {
+    let mut files = Vec::with_capacity(documents.len());
+    let mut names: Vec<String> = Vec::new();
     let mut notices: Vec<String> = Vec::new();
-    for (found, file) in direct(bytes).map_or_else(|| long(name, bytes), Ok)? {
+    for (found, file) in documents {
         files.push(file);
-        push_new(&mut formats, found.format);
+        push_new(&mut names, found.format);
         for notice in found.notices {
             push_new(&mut notices, notice);
         }
     }
     let document_rows: Vec<usize> = files.iter().flat_map(merge::rows_of_documents).collect();
-    let mut format = formats.join(" and ");
+    let mut format = names.join(" and ");
     if files.len() > 1 {
         format = format!("{format}, {} documents", files.len());
     }
     let (file, merged) = merge::merge(files);
     notices.extend(merged);
-    notices.extend(exo::oddities(&file));
-    Ok(Loaded { name: name.into(), format, file, notices, document_rows })
-}
-
-/// The straight way, for what is plainly a result file.
-fn direct(bytes: &[u8]) -> Option<Vec<(exo::Found, ResultFile)>> {
-    let documents = direct::read(bytes)?.into_iter().map(|(shape, traits, file)| {
-        let found = match shape {
-            Shape::Exoscope => {
-                let version = file.exoscope.as_ref().map_or(record::FORMAT_VERSION, |p| p.format_version);
-                exo::Found { format: format!("exoscope {version}"), notices: Vec::new() }
-            }
-            Shape::ExoObject => exo::describe(traits, exo::Top::Object),
-            Shape::ExoList | Shape::Foreign { .. } => exo::describe(traits, exo::Top::List),
-        };
-        (found, file)
-    });
-    Some(documents.collect())
-}
-
-/// The long way: documents first, so that what is wrong or foreign can be named.
-fn long(name: &str, bytes: &[u8]) -> Result<Vec<(exo::Found, ResultFile)>, ImportError> {
-    let mut files = Vec::new();
-    for document in documents::read(name, bytes)? {
-        let (document, found) = match sniff::shape(&document) {
-            Shape::Exoscope => {
-                let format = format!("exoscope {}", document["exoscope"]["format_version"]);
-                (document, exo::Found { format, notices: Vec::new() })
-            }
-            Shape::ExoObject => {
-                let found = exo::describe(exo::Traits::of(&document["runs"]), exo::Top::Object);
-                (document, found)
-            }
-            Shape::ExoList => {
-                let found = exo::describe(exo::Traits::of(&document), exo::Top::List);
-                (serde_json::json!({ "runs": document }), found)
-            }
-            Shape::Foreign { seems, hint } => return Err(ImportError::Foreign { name: name.into(), seems, hint }),
-        };
-        let file = record::parse(document).map_err(|source| ImportError::Record { name: name.into(), source })?;
-        files.push((found, file));
+    let class = file.source.as_ref().map_or(Comparability::Endpoint, |source| source.class);
+    if let Some(source) = &file.source {
+        format = source.format.clone();
     }
-    Ok(files)
+    Loaded { name: name.into(), format, file, notices, document_rows, reason, class }
 }
 
 fn push_new(list: &mut Vec<String>, entry: String) {
@@ -160,36 +328,35 @@ fn push_new(list: &mut Vec<String>, entry: String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{direct, long};
+    use super::{direct, from_text_or_documents};
 
-    /// All fixtures that are results, also those that go the long way for a reason.
+    fn fixtures(folder: &str) -> impl Iterator<Item = (String, Vec<u8>)> {
+        let folder = format!("{}/../fixtures/{folder}", env!("CARGO_MANIFEST_DIR"));
+        let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+        paths.map(|path| (path.display().to_string(), std::fs::read(path).unwrap()))
+    }
+
+    /// All fixtures that are results; some go the long way for a reason.
     #[test]
     fn the_straight_way_reads_what_the_long_way_reads() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/results");
         let mut straight = 0;
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let bytes = std::fs::read(&path).unwrap();
-            let Some(found) = direct(&bytes) else { continue };
+        for (name, bytes) in fixtures("results") {
+            let Some(found) = direct("f", &bytes) else { continue };
             straight += 1;
-            let expected = long("f", &bytes).unwrap();
-            assert_eq!(found.len(), expected.len(), "{}", path.display());
-            for ((found, file), (other, expected)) in found.iter().zip(&expected) {
-                assert_eq!((&found.format, &found.notices, file), (&other.format, &other.notices, expected));
-            }
+            let text = String::from_utf8(bytes).unwrap();
+            let (expected, repeated) = from_text_or_documents("f", text.trim_start_matches('\u{FEFF}')).unwrap();
+            assert!(found == expected && repeated.is_empty(), "{name}");
         }
         assert!(straight >= 15, "only {straight} files go the straight way");
     }
 
     #[test]
     fn what_is_no_result_file_goes_the_long_way() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/hostile");
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let bytes = std::fs::read(&path).unwrap();
-            if long("f", &bytes).is_err() {
-                assert!(direct(&bytes).is_none(), "{}", path.display());
-            }
+        for (name, bytes) in fixtures("hostile").chain(fixtures("imports")) {
+            let Some(found) = direct("f", &bytes) else { continue };
+            let text = String::from_utf8(bytes).unwrap();
+            let (expected, _) = from_text_or_documents("f", &text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(found == expected, "{name}");
         }
     }
 }

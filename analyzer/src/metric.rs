@@ -55,8 +55,12 @@ pub enum Metric {
     JoulesPerGeneratedTokenBatch,
     /// Mean power of a batch, ours.
     Power,
+    /// Generated tokens per second and watt of a batch.
+    TokensPerSecondPerWatt,
     /// Energy of a batch by exo's client.
     EnergyExoClient,
+    /// Energy of a batch by an instrument that was laid over the run.
+    EnergyOverlay,
     /// Energy of a request by the server's account.
     EnergyServer,
     /// Energy of a request before its first token, by the server's account.
@@ -100,7 +104,7 @@ pub struct Definition {
 
 impl Metric {
     /// Every metric, in the order in which tables list them.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 31] = [
         Self::PrefillTps,
         Self::GenerationTps,
         Self::Elapsed,
@@ -125,7 +129,9 @@ impl Metric {
         Self::JoulesPerGeneratedToken,
         Self::JoulesPerGeneratedTokenBatch,
         Self::Power,
+        Self::TokensPerSecondPerWatt,
         Self::EnergyExoClient,
+        Self::EnergyOverlay,
         Self::EnergyServer,
         Self::EnergyServerPrefill,
         Self::EnergyServerDecode,
@@ -146,7 +152,9 @@ impl Metric {
                 | Self::JoulesPerGeneratedToken
                 | Self::JoulesPerGeneratedTokenBatch
                 | Self::Power
+                | Self::TokensPerSecondPerWatt
                 | Self::EnergyExoClient
+                | Self::EnergyOverlay
                 | Self::EnergyServer
                 | Self::EnergyServerPrefill
                 | Self::EnergyServerDecode
@@ -156,7 +164,7 @@ impl Metric {
     /// Whether it is our reading of the nodes' power, which may be absent, uncertain or accumulated.
     #[must_use]
     pub const fn is_of_power_readings(self) -> bool {
-        self.is_energy() && !self.is_of_server_energy() && !matches!(self, Self::EnergyExoClient)
+        self.is_energy() && !self.is_of_server_energy() && !matches!(self, Self::EnergyExoClient | Self::EnergyOverlay)
     }
 
     /// Whether it is one value of requests that were started together, and has none at concurrency 1.
@@ -448,6 +456,18 @@ impl Metric {
                 version: 1,
                 primary: false,
             },
+            Self::TokensPerSecondPerWatt => Definition {
+                metric: self,
+                name: "tokens per second and watt",
+                unit: "tok/s/W",
+                better: Better::Higher,
+                formula: "(all generated tokens of the batch / its seconds) / its mean power, which is generated tokens / \
+                          energy; prefill included. The power is the whole machine's (macmon sys_power, DC side), idle \
+                          included, of every node of the placement: not the GPU or SoC rails that asiai divides by",
+                source: "exoscope, from exo nodeSystem.sysPower",
+                version: 1,
+                primary: false,
+            },
             Self::EnergyExoClient => Definition {
                 metric: self,
                 name: "energy, exo's client",
@@ -457,6 +477,17 @@ impl Metric {
                           its power × seconds; none: absent (exo prints 0). Blind at the edges: too low by about one \
                           poll's interval of power",
                 source: "exo bench energy",
+                version: 1,
+                primary: false,
+            },
+            Self::EnergyOverlay => Definition {
+                metric: self,
+                name: "energy, overlay",
+                unit: "J",
+                better: Better::Lower,
+                formula: "power of the instruments of the widest scope, integrated from first sent to last done of the \
+                          batch; the note names the scope, and different scopes are different quantities",
+                source: "readings laid over the run by time",
                 version: 1,
                 primary: false,
             },

@@ -13,6 +13,7 @@ mod method;
 mod outcome;
 mod run;
 mod series;
+mod source;
 mod upgrade;
 
 pub use cluster::{Cluster, MetricRange, NodeId, SystemMetrics};
@@ -24,4 +25,5 @@ pub use run::{
     ActualPlacement, GenerationStats, MemorySize, NodePower, PowerUsage, Run, RunDetail, Timing, TokenCounts,
 };
 pub use series::{ChannelHealth, MetricSeries, SeriesColumns};
+pub use source::{Comparability, Figures, Overlay, PowerScope, Source};
 pub use upgrade::{RecordError, parse, schema, to_json};

@@ -6,17 +6,31 @@
 //! * `cells` samples → a [`CellReport`] each, and the requests that failed.
 //! * `energies` what the power readings say of a cell, and a sentence where they say too little.
 //! * `console` the figures that exo's own console prints, digit for digit.
+//! * `distribution` intervals, percentiles and outliers of one metric of a cell.
+//! * `pooled` one deviation of a metric for all cells of a file.
+//! * `scaling` what more nodes give.
 //! * `notices` how much of what was asked for a cell's numbers stand on.
+//! * `published` figures that another tool published, taken as they are.
+//! * `overlays` the energy of each batch by another instrument.
 //! * `facts` what was measured and how, in reading order.
 //! * `timeline` power over time and the windows of the requests.
 
 mod cells;
 mod console;
+mod distribution;
 mod energies;
 mod facts;
 mod notices;
+mod overlays;
+mod pooled;
+mod published;
 mod samples;
+mod scaling;
 mod timeline;
+
+pub use distribution::{ConfidenceInterval, IntervalRule, IntervalUnit, OutlierReport, Percentile, PercentileSupport};
+pub use pooled::PooledDeviation;
+pub use scaling::{Ratio, Scaling};
 
 pub(crate) use facts::{facts, node_name};
 pub(crate) use samples::{MeasuredCell, Sample, measure};
@@ -24,6 +38,7 @@ pub(crate) use samples::{MeasuredCell, Sample, measure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::course::{Drift, Step};
 use crate::energy::Validity;
 use crate::frame::FrameError;
 use crate::import::Loaded;
@@ -56,6 +71,12 @@ pub struct FileReport {
     pub cells: Vec<CellReport>,
     /// Requests that gave no valid row, warm-ups included.
     pub failures: Vec<FailureReport>,
+    /// One deviation per metric for all cells together, both ways that are in use.
+    #[serde(default)]
+    pub pooled: Vec<PooledDeviation>,
+    /// What more nodes give, for cells that differ in the nodes alone.
+    #[serde(default)]
+    pub scaling: Vec<Scaling>,
     /// Power over time with the windows of the requests; null where no series was recorded.
     pub timeline: Option<Timeline>,
 }
@@ -187,6 +208,34 @@ pub struct MetricSummary {
     pub min: f64,
     /// Largest.
     pub max: f64,
+    /// Median absolute deviation from the median, unscaled.
+    #[serde(default)]
+    pub mad: Option<f64>,
+    /// 95 % interval of the mean (Student), over batches, or over sessions where they differ; null where nothing was repeated,
+    /// and where all values are the same: what shows no spread shows no certainty either.
+    #[serde(default)]
+    pub mean_interval: Option<ConfidenceInterval>,
+    /// 95 % interval of the median, by the order of the values alone; null below 6 batches, or 6 sessions of several.
+    #[serde(default)]
+    pub median_interval: Option<ConfidenceInterval>,
+    /// p50, p90, p95 and p99 of the values: Hyndman & Fan type 7.
+    #[serde(default)]
+    pub percentiles: Vec<Percentile>,
+    /// p10, p5 and p1 of what is better when higher: its slow tail. Empty otherwise, for there the high percentiles are it.
+    #[serde(default)]
+    pub slow_tail: Vec<Percentile>,
+    /// Values that stand apart. They stay in every number.
+    #[serde(default)]
+    pub outliers: Vec<OutlierReport>,
+    /// True where two or more values are all the same: there is no spread to judge anything by.
+    #[serde(default)]
+    pub no_spread: bool,
+    /// Whether it rises or falls over the batches; null below three.
+    #[serde(default)]
+    pub drift: Option<Drift>,
+    /// Where it steps to another level; empty below twenty batches.
+    #[serde(default)]
+    pub steps: Vec<Step>,
     /// The values in the order of measurement: the dots of the chart.
     pub values: Vec<f64>,
     /// Session of each value, numbered from 0 in the order of first appearance: as many as values.
@@ -334,6 +383,8 @@ pub fn report(loaded: &Loaded) -> Result<FileReport, FrameError> {
         incomplete: provenance.and_then(|provenance| provenance.incomplete.as_ref()).map(incomplete),
         facts,
         notices,
+        pooled: pooled::pooled(&measured),
+        scaling: scaling::scaling(&measured),
         cells,
         failures: cells::failures(&loaded.file),
         timeline,

@@ -73,7 +73,7 @@ fn the_same_again_is_neither_better_nor_worse_and_says_what_it_could_have_seen()
     // Two sessions with an assumed 1.5 % each cannot be closer than 1.96 · 1.5 % · √2 = 4.2 %.
     assert!((4.2..5.0).contains(&row.resolves_percent.unwrap()), "{row:?}");
     assert!(row.warnings.iter().any(|warning| warning.contains("assumed, 1.5 %")), "{row:?}");
-    assert!(found.headline.starts_with("No difference detected in prefill in all 4 cells"), "{}", found.headline);
+    assert!(found.headline.starts_with("No difference found in prefill in all 4 cells"), "{}", found.headline);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn cells_of_one_file_alone_are_shown_and_not_judged() {
     assert_eq!(lengths, [512, 1024, 2048], "the base's order, then what only the new file has");
     let verdicts: Vec<_> = rows(&found, Metric::GenerationTps).iter().map(|row| row.verdict).collect();
     assert_eq!(verdicts[1..], [Some(Verdict::NotComparable); 2]);
-    assert_eq!(found.warnings, ["1 cell is only in the base", "1 cell is only in the new file"]);
+    assert_eq!(found.warnings, ["1 cell is only in the base", "1 cell is only in the new side"]);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn files_without_a_common_cell_say_so() {
     let steady: &[f64] = &[400.0, 401.0];
     let found = compare(&file("a", &[(512, steady, steady)]), &file("b", &[(2048, steady, steady)]));
     assert_eq!(found.verdict, Verdict::NotComparable);
-    assert!(found.headline.starts_with("The two files have no cell in common"), "{}", found.headline);
+    assert!(found.headline.starts_with("The two sides have no cell in common"), "{}", found.headline);
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn every_hostile_file_gets_its_sentence() {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-        if name == "expected.json" || name == "make.py" {
+        if matches!(name.as_str(), "expected.json" | "make.py" | "lying") {
             continue;
         }
         let error = import::load(&name, &fs::read(&path).unwrap()).expect_err(&name);
@@ -34,6 +34,30 @@ fn every_hostile_file_gets_its_sentence() {
         assert!(sentence.starts_with(&format!("{name}: ")), "names its file: {sentence}");
         assert!(!sentence.ends_with('.') && !sentence.contains('\n'), "one sentence without a full stop: {sentence}");
     }
+}
+
+#[test]
+#[allow(clippy::disallowed_methods)]
+fn a_file_that_lies_is_read_with_a_warning() {
+    let folder = Path::new(FOLDER).join("lying");
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for entry in fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if name != "expected.json" {
+            let loaded = import::load(&name, &fs::read(&path).unwrap()).unwrap_or_else(|error| panic!("{error}"));
+            found.insert(name, loaded.notices);
+        }
+    }
+    let expected = folder.join("expected.json");
+    let text = serde_json::to_string_pretty(&found).unwrap() + "\n";
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(&expected, &text).unwrap();
+    }
+    assert_eq!(text, fs::read_to_string(&expected).unwrap());
+    let silent: Vec<_> =
+        found.iter().filter(|(_, notices)| notices.is_empty()).map(|(name, _)| name.as_str()).collect();
+    assert_eq!(silent, ["byte_order_mark.json"], "the mark changes nothing");
 }
 
 #[test]

@@ -1,14 +1,19 @@
 //! The command line: verbs, help texts and exit codes. Words for people, no logic.
 
 mod bench;
+mod calibrate;
 mod compare;
+mod explain;
 mod export;
+mod history;
 mod merge;
+mod plan;
 mod recover;
 mod redact;
 mod replay;
 mod report;
 mod simulate;
+mod validate;
 mod view;
 
 use std::ffi::OsString;
@@ -23,12 +28,14 @@ pub enum Exit {
     Done,
     /// 1: nothing measured, or what was asked for cannot be done (no placement, no cluster, unreadable file).
     Failed,
+    /// 1: a comparison found what `--fail-on` names.
+    Regressed,
     /// 2: the command line is wrong.
     Usage,
+    /// 2: nothing could be compared.
+    Incomparable,
     /// 3: measured in part: some requests or placements failed.
     Partial,
-    /// 4: `compare --fail-on-regression` found one.
-    Regressed,
     /// 130: interrupted by Ctrl-C; what was measured is written.
     Interrupted,
 }
@@ -37,10 +44,9 @@ impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(match exit {
             Exit::Done => 0,
-            Exit::Failed => 1,
-            Exit::Usage => 2,
+            Exit::Failed | Exit::Regressed => 1,
+            Exit::Usage | Exit::Incomparable => 2,
             Exit::Partial => 3,
-            Exit::Regressed => 4,
             Exit::Interrupted => 130,
         })
     }
@@ -62,6 +68,11 @@ impl CliError {
         Self { sentence: error.to_string(), exit: Exit::Failed }
     }
 
+    /// Nothing could be compared.
+    pub fn incomparable(error: impl std::fmt::Display) -> Self {
+        Self { sentence: error.to_string(), exit: Exit::Incomparable }
+    }
+
     /// The command line is wrong.
     pub fn usage(error: impl std::fmt::Display) -> Self {
         Self { sentence: error.to_string(), exit: Exit::Usage }
@@ -70,11 +81,11 @@ impl CliError {
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0    done; for bench, everything planned was measured
-  1    nothing measured, or it cannot be done (no cluster, no placement, unreadable file)
-  2    the command line is wrong
+  0    done; for bench, everything planned was measured; for compare and history, nothing regressed
+  1    nothing measured, or it cannot be done (no cluster, no placement, unreadable file);
+       for compare and history, something regressed (see --fail-on)
+  2    the command line is wrong; for compare and history, nothing could be compared
   3    measured in part: some requests or placements failed
-  4    compare --fail-on-regression found a regression
   130  interrupted; what was measured is written";
 
 /// Measures how fast, how steady and how hungry LLM inference is, and tells the truth about it.
@@ -91,8 +102,18 @@ enum Verb {
     Bench(Box<bench::Arguments>),
     /// Print the numbers of result files
     Report(report::Arguments),
-    /// Compare two result files: what changed, by how much, how sure
+    /// Compare result files: what changed, by how much, how sure
     Compare(compare::Arguments),
+    /// Say what a metric is, and work it through with the numbers of a file
+    Explain(explain::Arguments),
+    /// Learn from runs of the same thing how much runs differ by themselves
+    Calibrate(calibrate::Arguments),
+    /// Say what a design will resolve, and how long it takes, before it is run
+    Plan(plan::Arguments),
+    /// Compare the newest of an archive of result files with what came before
+    History(history::Arguments),
+    /// Say what files are, why they were recognised, and what is wrong with them
+    Validate(validate::Arguments),
     /// Write result files in the formats of other tools: CSV, Parquet, benchstat, Prometheus, JUnit
     Export(export::Arguments),
     /// Put result files of the same thing into one
@@ -139,6 +160,11 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Verb::Bench(arguments) => arguments.run(command),
         Verb::Report(arguments) => arguments.run(),
         Verb::Compare(arguments) => arguments.run(),
+        Verb::Explain(arguments) => arguments.run(),
+        Verb::Calibrate(arguments) => arguments.run(),
+        Verb::Plan(arguments) => arguments.run(),
+        Verb::History(arguments) => arguments.run(),
+        Verb::Validate(arguments) => arguments.run(),
         Verb::Export(arguments) => arguments.run(),
         Verb::Merge(arguments) => arguments.run(),
         Verb::View(arguments) => arguments.run(),

@@ -3,6 +3,7 @@
 pub mod client;
 pub mod same;
 pub mod shape;
+pub mod trials;
 
 pub mod measured;
 

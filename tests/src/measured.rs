@@ -3,6 +3,9 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -97,4 +100,43 @@ pub fn request(address: SocketAddr, method: &str, target: &str, body: &str) -> R
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
     runtime.block_on(crate::client::send(address, method, target, body))?.json()
+}
+
+/// How late this machine wakes a thread up, watched beside a test that holds times against each other: a busy machine wakes
+/// everybody late.
+#[derive(Debug)]
+pub struct Lateness {
+    worst: Arc<AtomicU64>,
+    over: Arc<AtomicBool>,
+}
+
+impl Lateness {
+    /// Watches until the value goes.
+    #[must_use]
+    pub fn watch() -> Self {
+        let lateness = Self { worst: Arc::default(), over: Arc::default() };
+        let (worst, over) = (lateness.worst.clone(), lateness.over.clone());
+        std::thread::spawn(move || {
+            let step = Duration::from_millis(2);
+            while !over.load(Ordering::Relaxed) {
+                let before = Instant::now();
+                std::thread::sleep(step);
+                let late = before.elapsed().saturating_sub(step).as_nanos();
+                worst.fetch_max(u64::try_from(late).unwrap_or(u64::MAX), Ordering::Relaxed);
+            }
+        });
+        lateness
+    }
+
+    /// The latest that a thread was woken so far.
+    #[must_use]
+    pub fn worst(&self) -> Duration {
+        Duration::from_nanos(self.worst.load(Ordering::Relaxed))
+    }
+}
+
+impl Drop for Lateness {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
 }

@@ -70,6 +70,16 @@ fn no_line_is_wider_than_the_terminal_nor_broken_in_the_middle_of_a_paragraph() 
 }
 
 #[test]
+fn the_last_of_a_flag_given_again_counts_as_with_exos_client() {
+    let mut command = tests::measured::bench_at("127.0.0.1:1".parse().unwrap()).unwrap();
+    let again =
+        ["--model", "a", "--model", "m", "--pp", "8", "--pp", "0", "--tg", "2", "--repeat", "0", "--repeat", "1"];
+    let output = command.args(again).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(2) && said.contains("--pp 0:"), "{said}");
+}
+
+#[test]
 fn flags_may_be_shortened_as_with_exos_client() {
     let mut command = tests::measured::bench_at("127.0.0.1:1".parse().unwrap()).unwrap();
     let output = command.args(["--mod", "m", "--pp", "8", "--tg", "2", "--conc", "0"]).output().unwrap();

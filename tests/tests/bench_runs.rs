@@ -17,6 +17,23 @@ fn words(output: &std::process::Output) -> String {
 }
 
 #[test]
+fn a_placement_that_is_not_what_its_label_says_is_told() {
+    let bench = Bench::new(quick()).unwrap();
+    let arguments = "--model simulated-8b --pp 64 --tg 8 --max-nodes 1 --instance-meta jaccl";
+    let output = bench.command(arguments).unwrap().output().unwrap();
+    assert!(output.status.success(), "{}", words(&output));
+    let file = read_json(&bench.results()).unwrap();
+    assert_eq!(file["runs"][0]["placement_instance_meta"], "MlxJaccl");
+    assert_eq!(file["runs"][0]["exoscope"]["placement"]["instance"], "MlxRingInstance");
+    let notices = file["exoscope"]["notices"].to_string();
+    assert!(notices.contains("is really Pipeline / MlxRing / nodes=1"), "{notices}");
+    let report =
+        std::process::Command::new(tests::exoscope().unwrap()).arg("report").arg(bench.results()).output().unwrap();
+    let report = String::from_utf8(report.stdout).unwrap();
+    assert!(report.contains("Pipeline / MlxJaccl / 1 node (really Pipeline / MlxRing)"), "{report}");
+}
+
+#[test]
 fn a_run_writes_a_row_per_request_in_exos_keys_and_leaves_nothing_behind() {
     let bench = Bench::new(quick()).unwrap();
     let output = bench

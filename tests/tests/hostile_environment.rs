@@ -135,22 +135,36 @@ fn a_table_that_cannot_be_shown_does_not_undo_the_result_file() {
 
 #[test]
 fn a_gate_does_not_pass_on_nothing() {
-    let gate = |base: &str, new: &str| {
+    let gate = |base: &str, new: &str, fail_on: &str| {
         let mut command = Command::new(tests::exoscope().unwrap());
         let file = |name: &str| tests::fixture(&format!("results/{name}.json"));
         command
             .arg("compare")
             .arg(file(base))
             .arg(file(new))
-            .arg("--fail-on-regression")
+            .args(fail_on.split_whitespace())
             .output()
             .unwrap()
             .status
             .code()
     };
-    assert_eq!(gate("exoscope_simulated_base", "exoscope_simulated_slower"), Some(4));
-    assert_eq!(gate("exoscope_simulated_base", "exoscope_simulated_same"), Some(0));
-    assert_eq!(gate("exoscope_simulated_base", "f3c"), Some(1), "no cell in common");
+    let (base, slower, same) = ("exoscope_simulated_base", "exoscope_simulated_slower", "exoscope_simulated_same");
+    for (new, fail_on, code) in [
+        (slower, "", 1),
+        (slower, "--fail-on-regression", 1),
+        (slower, "--fail-on regressed", 1),
+        (slower, "--fail-on never", 0),
+        (same, "", 0),
+        (same, "--fail-on undecided", 1),
+        (base, "--fail-on undecided --delta 20 --delta-energy 20", 0),
+        ("f3c", "", 2),
+        ("f3c", "--fail-on never", 0),
+        ("no_such_file", "--fail-on never", 2),
+        (same, "--delta 0", 2),
+        (same, "--calibration /no/such/file", 2),
+    ] {
+        assert_eq!(gate(base, new, fail_on), Some(code), "{new} {fail_on}");
+    }
 }
 
 #[test]

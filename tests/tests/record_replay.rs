@@ -8,7 +8,7 @@ use probe::replay::{Ended, Exchange, Pace, Running, Session, Source, start};
 use probe::simulate::Settings;
 use serde_json::Value;
 use tests::client::send;
-use tests::measured::{Bench, bench_at, read_json};
+use tests::measured::{Bench, Lateness, bench_at, read_json};
 
 const PLAN: &str = "--model simulated-8b --pp 64,256 --tg 8,16 --repeat 2 --warmup 1 --concurrency 1,2 --max-nodes 1 --metrics-interval 0.2";
 
@@ -50,7 +50,7 @@ fn rows(file: &Value) -> Vec<Value> {
 }
 
 /// Holds the rows of a replay against the recorded ones: what the server said is equal, and when it said it is near.
-fn hold_against(recorded: &Value, replayed: &Value) {
+fn hold_against(recorded: &Value, replayed: &Value, patience: Duration) {
     let (recorded, replayed) = (rows(recorded), rows(replayed));
     assert_eq!(recorded.len(), replayed.len());
     for (one, other) in recorded.iter().zip(&replayed) {
@@ -69,7 +69,8 @@ fn hold_against(recorded: &Value, replayed: &Value) {
                 assert_eq!(since(one), since(other), "{instant} is absent in both or in none");
                 continue;
             };
-            assert!((one - other).abs() <= 0.2 * one + 0.02, "{instant}: {one} s recorded, {other} s replayed");
+            let near = 0.2 * one + 0.02 + patience.as_secs_f64();
+            assert!((one - other).abs() <= near, "{instant}: {one} s recorded, {other} s replayed, {patience:?}");
         }
     }
 }
@@ -78,12 +79,13 @@ fn hold_against(recorded: &Value, replayed: &Value) {
 fn a_replayed_run_gives_the_rows_of_the_recorded_one() {
     for (name, more) in [("plain.jsonl", ""), ("streamed.jsonl.gz", " --stream-all")] {
         let bench = cluster();
+        let late = Lateness::watch();
         let plan = format!("{PLAN}{more}");
         let recording = record(&bench, &plan, name);
         let recorded = read_json(&bench.results()).unwrap();
         let running = start(Source::load(&recording).unwrap(), Pace::Recorded { speed: 1.0 }).unwrap();
         let (replayed, _) = again(&running, &plan, &bench.folder.path().join("replayed.json"));
-        hold_against(&recorded, &replayed);
+        hold_against(&recorded, &replayed, 2 * late.worst());
         let provenance = &replayed["exoscope"];
         assert_eq!(provenance["simulated"], true, "the recording is one of a simulation");
         let notices = provenance["notices"].to_string();
@@ -96,6 +98,7 @@ fn a_replayed_run_gives_the_rows_of_the_recorded_one() {
 fn a_higher_speed_shortens_what_the_server_takes() {
     let bench = cluster();
     let plan = "--model simulated-8b --pp 512 --tg 64 --stream --max-nodes 1 --no-system-metrics";
+    let late = Lateness::watch();
     let recording = record(&bench, plan, "run.jsonl");
     let took = |file: &Value| {
         let timing = &file["runs"][0]["exoscope"]["timing"];
@@ -107,7 +110,8 @@ fn a_higher_speed_shortens_what_the_server_takes() {
         took(&again(&running, plan, &bench.folder.path().join(name)).0)
     };
     let faster = at(4.0, "faster.json");
-    assert!((faster - recorded / 4.0).abs() < 0.2 * recorded / 4.0 + 0.02, "{recorded} s, {faster} s at four times");
+    let near = 0.2 * recorded / 4.0 + 0.02 + 2.0 * late.worst().as_secs_f64();
+    assert!((faster - recorded / 4.0).abs() < near, "{recorded} s, {faster} s at four times");
 }
 
 #[test]
@@ -221,7 +225,10 @@ async fn timeline(path: &Path) {
         if ollama { ("/api/version", "/api/generate") } else { ("/v1/models", "/v1/chat/completions") };
     assert_eq!(send(running.address, "GET", asked_first, "").await.unwrap().status, 200);
     assert_eq!(send(running.address, "POST", "/nowhere", "{}").await.unwrap().status, 404);
+    let late = Lateness::watch();
     let answer = send(running.address, "POST", target, "{}").await.unwrap();
+    // A busy machine wakes everybody late, this test too: by how much is seen beside it.
+    let patience = Duration::from_millis(30) + 2 * late.worst();
     let place = path.display();
     assert_eq!(answer.status, 200, "{place}");
     assert_eq!(answer.header("x-exoscope-replay"), Some("true"));
@@ -239,7 +246,7 @@ async fn timeline(path: &Path) {
             (at, arrived) = (*time, arrived + chunk.len());
         }
         let offset = Duration::from_secs_f64(piece[0].as_f64().unwrap() / 1000.0);
-        assert!(at >= offset && at < offset + Duration::from_millis(30), "{place}: due at {offset:?}, came at {at:?}");
+        assert!(at >= offset && at < offset + patience, "{place}: due at {offset:?}, came at {at:?} ({patience:?})");
     }
 }
 

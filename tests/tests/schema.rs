@@ -5,9 +5,14 @@ use std::fs;
 use serde_json::Value;
 
 #[test]
-fn the_published_schema_is_that_of_the_types() {
-    let path = tests::fixture("schema/results.schema.json");
-    let text = serde_json::to_string_pretty(&analyzer::record::schema()).unwrap() + "\n";
+fn the_published_schemas_are_those_of_the_types() {
+    published("schema/results.schema.json", &analyzer::record::schema());
+    published("schema/comparison.schema.json", &analyzer::comparison::schema());
+}
+
+fn published(name: &str, schema: &Value) {
+    let path = tests::fixture(name);
+    let text = serde_json::to_string_pretty(schema).unwrap() + "\n";
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, &text).unwrap();
@@ -39,6 +44,32 @@ fn every_fixture_of_ours_is_valid() {
         seen += 1;
     }
     assert!(seen >= 10, "fixtures were validated, not {seen}");
+}
+
+#[test]
+fn every_comparison_that_is_kept_is_valid_and_has_the_keys_of_the_contract() {
+    let validator = jsonschema::validator_for(&analyzer::comparison::schema()).unwrap();
+    let mut seen = 0;
+    for entry in fs::read_dir(tests::fixture("golden")).unwrap() {
+        let path = entry.unwrap().path();
+        if !path.to_string_lossy().ends_with(".comparison.json") {
+            continue;
+        }
+        let document = tests::measured::read_json(&path).unwrap();
+        let faults: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
+        assert!(faults.is_empty(), "{}:\n{}", path.display(), faults.join("\n"));
+        for key in ["verdict", "delta_percent", "cells", "geomean", "residue"] {
+            assert!(!document[key].is_null(), "{}: {key}", path.display());
+        }
+        for row in document["cells"].as_array().unwrap().iter().flat_map(|cell| cell["metrics"].as_array().unwrap()) {
+            let keys = "metric unit better base new change_percent interval_percent p p_adjusted resolves_percent verdict warnings";
+            for key in keys.split(' ') {
+                assert!(row.get(key).is_some(), "{}: {key} of {row}", path.display());
+            }
+        }
+        seen += 1;
+    }
+    assert!(seen >= 8, "comparisons were validated, not {seen}");
 }
 
 #[test]

@@ -74,6 +74,7 @@ mod worker {
                 let options = Options {
                     delta_percent: delta_percent.unwrap_or(usual.delta_percent),
                     delta_energy_percent: delta_energy_percent.unwrap_or(usual.delta_energy_percent),
+                    ..usual
                 };
                 let both = files.get(&base).zip(files.get(&new)).ok_or("a file of the two is not loaded any more");
                 let compared = both

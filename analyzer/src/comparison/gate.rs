@@ -2,6 +2,7 @@
 
 use crate::energy::SAMPLES_NEEDED;
 use crate::frame;
+use crate::import::Loaded;
 use crate::metric::Metric;
 use crate::statistics::spread::mean;
 use crate::summary::{CacheState, MeasuredCell};
@@ -30,7 +31,7 @@ pub(super) fn objections(metric: Metric, base: &MeasuredCell, new: &MeasuredCell
         && !matches!(metric, Metric::GenerationTps | Metric::Tpot | Metric::Itl | Metric::ItlP99)
         && !of_the_client_alone
     {
-        objections.push(format!("the server counted {a:.0} prompt tokens in the base and {b:.0} in the new file"));
+        objections.push(format!("the server counted {a:.0} prompt tokens in the base and {b:.0} in the new side"));
     }
     if let (Some(a), Some(b)) = (tokens(base, frame::GENERATION_TOKENS), tokens(new, frame::GENERATION_TOKENS))
         && (a - b).abs() > 0.5
@@ -40,9 +41,9 @@ pub(super) fn objections(metric: Metric, base: &MeasuredCell, new: &MeasuredCell
         )
         && !of_the_client_alone
     {
-        objections.push(format!("the server generated {a:.0} tokens in the base and {b:.0} in the new file"));
+        objections.push(format!("the server generated {a:.0} tokens in the base and {b:.0} in the new side"));
     }
-    for (side, cell) in [("base", base), ("new file", new)] {
+    for (side, cell) in [("base", base), ("new side", new)] {
         let readings = cell.server_power_samples.filter(|_| metric.is_of_server_energy());
         if readings.is_some_and(|samples| samples < SAMPLES_NEEDED) {
             objections.push(format!(
@@ -50,5 +51,21 @@ pub(super) fn objections(metric: Metric, base: &MeasuredCell, new: &MeasuredCell
             ));
         }
     }
+    if let (Metric::EnergyOverlay, Some(a), Some(b)) = (metric, base.overlay_scope, new.overlay_scope)
+        && a != b
+    {
+        objections.push(format!("the base's energy is of {} and the new file's of {}", a.words(), b.words()));
+    }
     objections
+}
+
+/// Numbers of different classes are not the same quantity, whatever they are called.
+pub(super) fn classes_differ(base: &Loaded, new: &Loaded) -> Option<String> {
+    (base.class != new.class).then(|| {
+        format!(
+            "the files measure different things ({} and {}): nothing in them is comparable",
+            base.class.words(),
+            new.class.words()
+        )
+    })
 }

@@ -9,7 +9,7 @@ use crate::units;
 /// The sentence over all cells: what got worse, what got better, what was not decided, what is the same.
 pub(super) fn headline(cells: &[CellComparison], options: &Options) -> String {
     if !cells.iter().any(|cell| cell.metrics.iter().any(|metric| metric.base.is_some() && metric.new.is_some())) {
-        return "The two files have no cell in common: they measured different models, placements or lengths."
+        return "The two sides have no cell in common: they measured different models, placements or lengths."
             .to_owned();
     }
     let mut parts: Vec<(Order, String)> = Metric::ALL
@@ -23,7 +23,7 @@ pub(super) fn headline(cells: &[CellComparison], options: &Options) -> String {
     let mut letters = sentence.chars();
     match letters.next() {
         Some(first) => format!("{}{}.", first.to_uppercase(), letters.as_str()),
-        None => "No number of the two files can be set side by side; the warnings say why.".to_owned(),
+        None => "No number of the two sides can be set side by side; the warnings say why.".to_owned(),
     }
 }
 
@@ -72,16 +72,13 @@ fn parts_of(metric: Metric, cells: &[CellComparison], delta_percent: f64) -> Vec
         let coarsest = undecided.iter().filter_map(|row| row.resolves_percent).reduce(f64::max);
         let why = coarsest.map_or_else(
             || "too few repeats to tell".to_owned(),
-            |percent| format!("this pair resolves {} or more", units::percent(percent)),
+            |percent| format!("this pair resolves ≥ {}", units::percent(percent)),
         );
-        parts.push((
-            Order::Undecided,
-            format!("no difference detected in {name} {} ({why})", in_cells(undecided.len())),
-        ));
+        parts.push((Order::Undecided, format!("no difference found in {name} {} ({why})", in_cells(undecided.len()))));
     }
     let same = with(Verdict::Same).len();
     if same > 0 {
-        parts.push((Order::Same, format!("{name} is the same within {delta_percent} % {}", in_cells(same))));
+        parts.push((Order::Same, format!("{name} is the same within ±{delta_percent} % {}", in_cells(same))));
     }
     parts
 }
@@ -112,7 +109,7 @@ impl Verdict {
             Self::Improved => "improved",
             Self::Regressed => "regressed",
             Self::Same => "same",
-            Self::Undecided => "undecided",
+            Self::Undecided => "no difference found",
             Self::NotComparable => "not comparable",
         }
     }

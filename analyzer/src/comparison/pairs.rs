@@ -6,14 +6,15 @@
 //! 4. A standard error of both, with Satterthwaite's degrees of freedom, and Student's t.
 //! 5. Benjamini–Hochberg over all verdicts, then two thresholds and a word.
 
-use super::variance::{self, Between, Learnt, Logs, Pair};
+use super::logs::Logs;
+use super::method::{self, Weighed};
+use super::variance::Pair;
 use super::verdict::{self, Effect};
-use super::{CellComparison, MetricComparison, Options, Side, Verdict, gate};
+use super::{CellComparison, GeomeanComparison, MetricComparison, Options, Side, Verdict, gate};
 use crate::frame::{self, FrameError};
-use crate::metric::{Better, Metric};
-use crate::statistics::{difference, multiplicity, quantile, spread};
+use crate::metric::Metric;
+use crate::statistics::{difference, quantile, spread};
 use crate::summary::{CellKey, MeasuredCell, Sample};
-use crate::units;
 
 /// One cell, both sides where they are.
 struct Beside<'a> {
@@ -30,13 +31,14 @@ struct Row {
     effect: Option<Effect>,
 }
 
-/// All cells of either side with their verdicts. `objection` is a reason that holds for all of them.
+/// All cells of either side with their verdicts, and each metric over all of them. `objection` is a reason that holds for
+/// all of them.
 pub(super) fn cells(
     base: &[MeasuredCell],
     new: &[MeasuredCell],
     options: &Options,
     objection: Option<&str>,
-) -> Result<Vec<CellComparison>, FrameError> {
+) -> Result<(Vec<CellComparison>, Vec<GeomeanComparison>), FrameError> {
     let keys = |cells: &[MeasuredCell]| cells.iter().map(|cell| cell.key().clone()).collect::<Vec<CellKey>>();
     let beside: Vec<Beside<'_>> = frame::pair(&keys(base), &keys(new))?
         .into_iter()
@@ -45,23 +47,33 @@ pub(super) fn cells(
             Some(Beside { key: base.or(new)?.key().clone(), base, new })
         })
         .collect();
-    let mut table: Vec<Vec<Row>> = beside.iter().map(|cell| rows(cell, objection)).collect();
-    for metric in Metric::ALL {
-        weigh(metric, &beside, &mut table);
-    }
+    let mut table: Vec<Vec<Row>> = beside.iter().map(|cell| rows(cell, options, objection)).collect();
+    let geomean = Metric::ALL.into_iter().filter_map(|metric| weigh(metric, &beside, &mut table, options)).collect();
     judge(&mut table, options);
-    Ok(beside
+    let cells = beside
         .into_iter()
         .zip(table)
         .map(|(cell, rows)| CellComparison {
             cell: cell.key,
-            metrics: rows.into_iter().map(|row| row.comparison).collect(),
+            metrics: rows.into_iter().map(|row| finished(row.comparison, options)).collect(),
         })
-        .collect())
+        .collect();
+    Ok((cells, geomean))
 }
 
-fn rows(cell: &Beside<'_>, objection: Option<&str>) -> Vec<Row> {
-    Metric::ALL.into_iter().filter_map(|metric| row(metric, cell, objection)).collect()
+fn finished(mut comparison: MetricComparison, options: &Options) -> MetricComparison {
+    let why = comparison.warnings.first().map(String::as_str);
+    comparison.words =
+        verdict::words(comparison.verdict, options.delta(comparison.metric), comparison.resolves_percent, why);
+    comparison
+}
+
+fn rows(cell: &Beside<'_>, options: &Options, objection: Option<&str>) -> Vec<Row> {
+    Metric::ALL
+        .into_iter()
+        .filter(|metric| options.shows(*metric))
+        .filter_map(|metric| row(metric, cell, objection))
+        .collect()
 }
 
 /// None where neither side has the metric.
@@ -73,7 +85,7 @@ fn row(metric: Metric, cell: &Beside<'_>, objection: Option<&str>) -> Option<Row
     match (base, new) {
         (None, None) => return None,
         (Some(_), None) => objections.push("only the base has it".to_owned()),
-        (None, Some(_)) => objections.push("only the new file has it".to_owned()),
+        (None, Some(_)) => objections.push("only the new side has it".to_owned()),
         (Some(_), Some(_)) => {}
     }
     if let (Some(base), Some(new)) = (cell.base, cell.new) {
@@ -96,7 +108,9 @@ fn row(metric: Metric, cell: &Beside<'_>, objection: Option<&str>) -> Option<Row
         p: None,
         p_adjusted: None,
         resolves_percent: None,
+        permutation: None,
         verdict: definition.primary.then_some(if pair.is_some() { Verdict::Undecided } else { Verdict::NotComparable }),
+        words: String::new(),
         warnings: objections,
     };
     Some(Row { comparison, pair, effect: None })
@@ -115,11 +129,16 @@ fn side(sample: &Sample) -> Option<Side> {
     })
 }
 
-/// Effects with their intervals for one metric in all cells.
-fn weigh(metric: Metric, beside: &[Beside<'_>], table: &mut [Vec<Row>]) {
+/// Effects with their intervals for one metric in all cells, and over all of them. None where no cell has it on both sides.
+fn weigh(
+    metric: Metric,
+    beside: &[Beside<'_>],
+    table: &mut [Vec<Row>],
+    options: &Options,
+) -> Option<GeomeanComparison> {
     // Peak memory comes out the same on every repeat: there is no noise to reckon with.
     if metric == Metric::PeakMemory {
-        return;
+        return None;
     }
     // In the order of the keys, not of a file: what is learnt must not depend on which file is the base.
     let mut order: Vec<usize> = (0..table.len()).collect();
@@ -132,67 +151,71 @@ fn weigh(metric: Metric, beside: &[Beside<'_>], table: &mut [Vec<Row>]) {
         })
         .collect();
     let pairs: Vec<&Pair> = places.iter().filter_map(|(cell, at)| table[*cell][*at].pair.as_ref()).collect();
-    let learnt = variance::learn(&pairs);
-    for (place, (cell, at)) in places.into_iter().enumerate() {
-        weigh_row(&learnt, place, &mut table[cell][at]);
+    let cells = pairs.len();
+    let changes: Vec<f64> = pairs.iter().map(|(base, new)| new.mean() - base.mean()).collect();
+    let (weighed, whole) = method::weigh(metric, &pairs, options);
+    for (weighed, (cell, at)) in weighed.into_iter().zip(places) {
+        take(weighed, &mut table[cell][at]);
     }
+    Some(over_cells(metric, cells, spread::mean(&changes)?, whole?, options))
 }
 
-fn weigh_row(learnt: &Learnt, place: usize, row: &mut Row) {
-    let Some(pair) = &row.pair else { return };
-    let comparison = &mut row.comparison;
-    let (base, new) = pair;
-    if base.count() == 1 || new.count() == 1 {
-        comparison.warnings.push("single shot: one value on a side".to_owned());
-    }
-    let Some((within, own)) = learnt.within(place) else {
-        comparison.warnings.push("no repeats anywhere: the deviation is unknown, so there is no verdict".to_owned());
-        return;
-    };
-    if own {
-        comparison.warnings.push("noisier than the other cells: judged by its own deviation".to_owned());
-    }
-    let between = learnt.between(comparison.metric, pair);
-    if let Between::Assumed(deviation) = between {
-        comparison.warnings.push(format!(
-            "deviation between sessions assumed, {}: a side has one session",
-            units::percent(100.0 * deviation)
-        ));
-    }
-    let Some(effect) = Effect::of(new.mean() - base.mean(), variance::squared_error(within, between, pair)) else {
-        return;
-    };
-    if difference::hodges_lehmann(&base.values(), &new.values())
-        .is_some_and(|shift| (shift - effect.difference).abs() > effect.half_width / 2.0)
-    {
-        comparison
-            .warnings
-            .push("outlier-sensitive: the median of all differences is another; look at the dots".to_owned());
-    }
+/// Lower and upper end of the interval, percent; None where one is beyond a double.
+fn interval_percent(effect: &Effect) -> Option<[f64; 2]> {
     let edge = |sign: f64| difference::percent(effect.difference + sign * effect.half_width);
-    comparison.interval_percent =
-        Some([edge(-1.0), edge(1.0)]).filter(|edges| edges.iter().all(|edge| edge.is_finite()));
-    comparison.resolves_percent = Some(difference::percent(effect.half_width)).filter(|width| width.is_finite());
-    comparison.p = Some(effect.p);
-    row.effect = Some(effect);
+    Some([edge(-1.0), edge(1.0)]).filter(|edges| edges.iter().all(|edge| edge.is_finite()))
+}
+
+fn resolves_percent(effect: &Effect) -> Option<f64> {
+    Some(difference::percent(effect.half_width)).filter(|width| width.is_finite())
+}
+
+fn take(weighed: Weighed, row: &mut Row) {
+    let comparison = &mut row.comparison;
+    comparison.warnings.extend(weighed.warnings);
+    comparison.permutation = weighed.permutation;
+    comparison.interval_percent = weighed.effect.as_ref().and_then(interval_percent);
+    comparison.resolves_percent = weighed.effect.as_ref().and_then(resolves_percent);
+    comparison.p = weighed.effect.map(|effect| effect.p);
+    row.effect = weighed.effect;
+}
+
+/// The row of the geometric mean. It is one look at all cells and stands outside of the family that the cells are adjusted
+/// for, so its p is taken as it is.
+fn over_cells(metric: Metric, cells: usize, change: f64, whole: Weighed, options: &Options) -> GeomeanComparison {
+    let definition = metric.definition();
+    let judged = whole.effect.map(|effect| method::judge(&[(metric, effect)], options));
+    let verdict = judged.and_then(|judged| judged.first().map(|(_, word)| *word)).unwrap_or(Verdict::Undecided);
+    let verdict = definition.primary.then_some(verdict);
+    let resolves_percent = whole.effect.as_ref().and_then(resolves_percent);
+    GeomeanComparison {
+        metric,
+        unit: definition.unit.to_owned(),
+        better: definition.better,
+        cells: cells as u64,
+        change_percent: Some(difference::percent(change)).filter(|change| change.is_finite()),
+        interval_percent: whole.effect.as_ref().and_then(interval_percent),
+        p: whole.effect.map(|effect| effect.p),
+        resolves_percent,
+        verdict,
+        words: verdict::words(verdict, options.delta(metric), resolves_percent, None),
+        warnings: whole.warnings,
+    }
 }
 
 /// Verdicts, once all p values are known.
 fn judge(table: &mut [Vec<Row>], options: &Options) {
-    let mut judged: Vec<&mut Row> = table
+    let mut judged: Vec<(&mut Row, Effect)> = table
         .iter_mut()
         .flatten()
-        .filter(|row| row.effect.is_some() && row.comparison.metric.definition().primary)
+        .filter(|row| row.comparison.metric.definition().primary)
+        .filter_map(|row| row.effect.map(|effect| (row, effect)))
         .collect();
-    let p_values: Vec<f64> = judged.iter().filter_map(|row| row.effect.map(|effect| effect.p)).collect();
-    for (row, p_adjusted) in judged.iter_mut().zip(multiplicity::benjamini_hochberg(&p_values)) {
-        let Some(effect) = row.effect else { continue };
-        let delta = options.delta(row.comparison.metric);
-        let smallest = difference::log_difference(delta);
-        let higher = row.comparison.better == Better::Higher;
-        let word = verdict::word(&effect, p_adjusted, smallest, higher);
+    let effects: Vec<(Metric, Effect)> = judged.iter().map(|(row, effect)| (row.comparison.metric, *effect)).collect();
+    for ((row, _), (p_adjusted, word)) in judged.iter_mut().zip(method::judge(&effects, options)) {
         row.comparison.p_adjusted = Some(p_adjusted);
         if word == Verdict::Undecided && p_adjusted < 0.05 {
+            let delta = options.delta(row.comparison.metric);
             row.comparison.warnings.push(format!("differs, but by less than the {delta} % that matter"));
         }
         row.comparison.verdict = Some(word);

@@ -1,79 +1,16 @@
-//! How much a metric varies within a session and between sessions, learnt from both files together.
+//! How much a metric varies within a session and between sessions, learnt from both sides together.
 //!
-//! Three repeats say little about their own deviation. Pooled over all cells of a metric and both files they say enough
+//! Three repeats say little about their own deviation. Pooled over all cells of a metric and both sides they say enough
 //! (8 cells of 2 × 3 repeats give 32 degrees of freedom instead of 4). What repeats inside one session can never show is
 //! how much the next session differs, which in our simulation turns 40 to 70 % of honest nulls into "changes"; so where a
-//! file has one session, a floor is assumed and named as such.
+//! side has one session, the deviation between sessions comes from a calibration, else a floor is assumed and named as such.
 
 use std::collections::BTreeMap;
 
+use super::logs::Logs;
+use super::verdict::Critical;
 use crate::metric::Metric;
 use crate::statistics::difference::{self, Variance};
-use crate::statistics::spread;
-use crate::summary::Sample;
-
-/// A side of a cell on the log scale: one value per batch.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Logs {
-    /// Session and mean logarithm of each batch, in the order of measurement.
-    batches: Vec<(u32, f64)>,
-}
-
-impl Logs {
-    /// None where a value is not positive.
-    pub(super) fn of(sample: &Sample) -> Option<Self> {
-        let batches: Option<Vec<(u32, f64)>> = sample
-            .groups
-            .iter()
-            .map(|group| Some((group.session, spread::mean(&spread::logarithms(&group.values)?)?)))
-            .collect();
-        batches.filter(|batches| !batches.is_empty()).map(|batches| Self { batches })
-    }
-
-    /// Values, i.e. batches.
-    pub(super) fn count(&self) -> usize {
-        self.batches.len()
-    }
-
-    pub(super) fn values(&self) -> Vec<f64> {
-        self.batches.iter().map(|(_, value)| *value).collect()
-    }
-
-    pub(super) fn sessions(&self) -> usize {
-        self.by_session().len()
-    }
-
-    /// The mean over the sessions' means where there are several, so that a long session does not outvote a short one.
-    pub(super) fn mean(&self) -> f64 {
-        let means = self.session_means();
-        spread::mean(&means).unwrap_or(f64::NAN)
-    }
-
-    fn session_means(&self) -> Vec<f64> {
-        self.by_session().values().filter_map(|values| spread::mean(values)).collect()
-    }
-
-    fn by_session(&self) -> BTreeMap<u32, Vec<f64>> {
-        let mut sessions: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-        for (session, value) in &self.batches {
-            sessions.entry(*session).or_default().push(*value);
-        }
-        sessions
-    }
-
-    /// Squared deviations inside sessions, and their degrees of freedom.
-    fn within(&self) -> (f64, usize) {
-        let sessions = self.by_session();
-        let squares = sessions.values().map(|values| spread::squared_deviations(values)).sum();
-        (squares, self.count() - sessions.len())
-    }
-
-    /// Squared deviations of the sessions' means, and their number.
-    fn between(&self) -> (f64, usize) {
-        let means = self.session_means();
-        (spread::squared_deviations(&means), means.len())
-    }
-}
 
 /// Both sides of a cell.
 pub(super) type Pair = (Logs, Logs);
@@ -83,18 +20,21 @@ pub(super) type Pair = (Logs, Logs);
 pub(super) enum Between {
     /// Of two or more sessions per side: the variance of session means, with its degrees of freedom.
     Measured(Variance),
-    /// Assumed: this standard deviation of logarithms.
+    /// Of a calibration: the variance that sessions add, with its degrees of freedom.
+    Calibrated(Variance),
+    /// Assumed or declared: this standard deviation of logarithms.
     Assumed(f64),
 }
 
-/// What was learnt of one metric from all cells of both files.
+/// What was learnt of one metric from all cells of both sides.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Learnt {
     /// Within sessions, pooled; None where no cell has two values in a session.
-    pooled: Option<Variance>,
+    pub(super) pooled: Option<Variance>,
     /// Cells noisier than the rest, which keep their own variance, by place.
     own: BTreeMap<usize, Variance>,
-    between: Option<Variance>,
+    /// Of session means; None where no cell has two sessions on both sides.
+    pub(super) between: Option<Variance>,
 }
 
 /// Cells with more than this ratio of their own variance to that of all others keep their own: pooled, they would look
@@ -103,7 +43,7 @@ const NOISIER: f64 = 4.0;
 
 /// Learns from all pairs of a metric. The order of the pairs and of the sides does not matter.
 pub(super) fn learn(pairs: &[&Pair]) -> Learnt {
-    // Each pair's sides are added first: a + b is b + a to the last bit, so swapping the files changes nothing.
+    // Each pair's sides are added first: a + b is b + a to the last bit, so swapping the sides changes nothing.
     let within: Vec<(f64, usize)> = pairs
         .iter()
         .map(|(base, new)| {
@@ -136,7 +76,12 @@ pub(super) fn learn(pairs: &[&Pair]) -> Learnt {
     }
     let pooled =
         pool(&mut within.iter().enumerate().filter(|(place, _)| !own.contains_key(place)).map(|(_, part)| *part));
-    Learnt { pooled, between: between(pairs), own }
+    let (bases, news): (Vec<&Logs>, Vec<&Logs>) = pairs
+        .iter()
+        .filter(|(base, new)| base.sessions() >= 2 && new.sessions() >= 2)
+        .map(|(base, new)| (base, new))
+        .unzip();
+    Learnt { pooled, between: Means::of([&bases, &news]).variance(), own }
 }
 
 /// Mean of squared deviations; None without degrees of freedom.
@@ -144,33 +89,82 @@ fn variance(squares: f64, freedom: usize) -> Option<Variance> {
     (freedom > 0).then(|| Variance { value: squares / freedom as f64, freedom: freedom as f64 })
 }
 
-/// The variance of session means, pooled over the cells in which both sides have two sessions or more.
-///
-/// Its degrees of freedom are those of one cell: a session that is slow is slow in all its cells, so more cells show the
-/// same few sessions again.
-fn between(pairs: &[&Pair]) -> Option<Variance> {
-    let several: Vec<((f64, usize), (f64, usize))> = pairs
-        .iter()
-        .map(|(base, new)| (base.between(), new.between()))
-        .filter(|(base, new)| base.1 >= 2 && new.1 >= 2)
-        .collect();
-    let freedom = several.iter().map(|(base, new)| base.1 + new.1 - 2).min()?;
-    let parts: Vec<(f64, usize)> = several.iter().map(|(base, new)| (base.0 + new.0, base.1 + new.1 - 1)).collect();
-    difference::pooled(&parts).map(|variance| Variance { value: variance.value, freedom: freedom as f64 })
+/// The squares of session means around the mean of their cell and side, in the two ways of adding them up.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Means {
+    /// Cells.
+    cells: usize,
+    /// Squared deviations of every session mean.
+    squares: f64,
+    /// Their degrees of freedom over all cells.
+    freedom: usize,
+    /// Squared sums over the cells of each session's deviations: what the sessions have in common.
+    common: f64,
+    /// Degrees of freedom of the sessions themselves.
+    of_sessions: usize,
+}
+
+impl Means {
+    /// Of the cells of some sides, which are added up apart: sessions of different sides have nothing in common.
+    pub(super) fn of<'a>(sides: impl IntoIterator<Item = &'a Vec<&'a Logs>>) -> Self {
+        let mut means = Self::default();
+        for cells in sides {
+            means.cells = means.cells.max(cells.len());
+            let mut sums: BTreeMap<u32, f64> = BTreeMap::new();
+            let mut squares = Vec::new();
+            for logs in cells {
+                let whole = logs.mean();
+                for (session, mean) in logs.session_means() {
+                    *sums.entry(session).or_default() += mean - whole;
+                    squares.push((mean - whole) * (mean - whole));
+                }
+                means.freedom += logs.sessions().saturating_sub(1);
+            }
+            means.of_sessions += sums.len().saturating_sub(1);
+            let mut common: Vec<f64> = sums.into_values().map(|sum| sum * sum).collect();
+            // The sessions' numbers are those of the files' order, which must not matter.
+            common.sort_by(f64::total_cmp);
+            squares.sort_by(f64::total_cmp);
+            means.squares += squares.iter().sum::<f64>();
+            means.common += common.iter().sum::<f64>();
+        }
+        means
+    }
+
+    /// The variance of session means, pooled over the cells, with the degrees of freedom that it is worth.
+    ///
+    /// A session that is slow as a whole is slow in all its cells, so that more cells show the same few sessions again;
+    /// where each cell has a fate of its own, each adds its degrees of freedom. Which of the two it is, the data tell: with
+    /// the correlation ρ of two cells' session means, the pooled variance has the uncertainty of ν·C / (1 + (C − 1)·ρ²)
+    /// degrees of freedom (variance of a mean of C equally correlated variances).
+    pub(super) fn variance(&self) -> Option<Variance> {
+        if self.freedom == 0 {
+            return None;
+        }
+        let freedom = self.freedom as f64;
+        let others = self.cells.saturating_sub(1) as f64;
+        let correlation = if others > 0.0 && self.squares > 0.0 {
+            ((self.common - self.squares) / (others * self.squares)).clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
+        Some(Variance { value: self.squares / freedom, freedom: freedom / (1.0 + others * correlation * correlation) })
+    }
+
+    /// The variance of a session's mean over all cells; None where a side has one session.
+    pub(super) fn overall(&self) -> Option<Variance> {
+        let cells = self.cells as f64;
+        (self.of_sessions > 0).then(|| Variance {
+            value: self.common / (cells * cells) / self.of_sessions as f64,
+            freedom: self.of_sessions as f64,
+        })
+    }
 }
 
 impl Learnt {
     /// The variance within sessions that holds for a cell, and whether it is the cell's own.
     pub(super) fn within(&self, place: usize) -> Option<(Variance, bool)> {
         self.own.get(&place).map(|own| (*own, true)).or_else(|| self.pooled.map(|pooled| (pooled, false)))
-    }
-
-    /// The variance between sessions that holds for a pair.
-    pub(super) fn between(&self, metric: Metric, pair: &Pair) -> Between {
-        match self.between {
-            Some(measured) if pair.0.sessions() >= 2 && pair.1.sessions() >= 2 => Between::Measured(measured),
-            _ => Between::Assumed(floor(metric)),
-        }
     }
 }
 
@@ -190,21 +184,32 @@ pub(super) const fn floor(metric: Metric) -> f64 {
 }
 
 /// The squared standard error of the difference of a pair.
-pub(super) fn squared_error(within: Variance, between: Between, pair: &Pair) -> Variance {
-    let inverse = |count: usize| 1.0 / count as f64;
-    let values = inverse(pair.0.count()) + inverse(pair.1.count());
-    let sessions = inverse(pair.0.sessions()) + inverse(pair.1.sessions());
-    let scaled = |variance: Variance, by: f64| Variance { value: variance.value * by, freedom: variance.freedom };
+pub(super) fn squared_error(within: Variance, between: Between, pair: &Pair, critical: &mut Critical) -> Variance {
+    let values = pair.0.inverse_of_values() + pair.1.inverse_of_values();
+    let sessions = pair.0.inverse_of_sessions() + pair.1.inverse_of_sessions();
+    combined(scaled(within, values), between, sessions, critical)
+}
+
+/// The error by repeats and the one by sessions, together. `sessions` is the sum of 1 / sessions over the sides.
+pub(super) fn combined(repeats: Variance, between: Between, sessions: f64, critical: &mut Critical) -> Variance {
     match between {
         Between::Assumed(deviation) => difference::satterthwaite(&[
-            scaled(within, values),
+            repeats,
             Variance { value: deviation * deviation * sessions, freedom: f64::INFINITY },
         ]),
-        // The means of sessions vary by both parts at once, so their variance is the whole error. Where it comes out below
-        // what repeats alone explain, the part between sessions is 0 and not negative.
+        Between::Calibrated(variance) => difference::satterthwaite(&[repeats, scaled(variance, sessions)]),
+        // The means of sessions vary by both parts at once, so their variance is the whole error, and its interval holds
+        // what it says however many sessions there are. It can come out small by luck, below what repeats alone explain;
+        // then the wider of the two intervals stands. Going by the larger variance would not do: few sessions fall below
+        // often, and the many degrees of freedom of the repeats would make that luck look like knowledge.
         Between::Measured(means) => {
-            let (whole, repeats) = (scaled(means, sessions), scaled(within, values));
-            if whole.value > repeats.value { whole } else { repeats }
+            let whole = scaled(means, sessions);
+            if critical.half_width(repeats) > critical.half_width(whole) { repeats } else { whole }
         }
     }
+}
+
+/// A variance times a number.
+pub(super) fn scaled(variance: Variance, by: f64) -> Variance {
+    Variance { value: variance.value * by, freedom: variance.freedom }
 }

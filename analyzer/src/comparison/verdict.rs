@@ -1,8 +1,11 @@
 //! From two samples to an effect, and from an effect to a word.
 
+use std::collections::BTreeMap;
+
 use super::Verdict;
 use crate::statistics::difference::Variance;
 use crate::statistics::interval;
+use crate::units;
 
 /// A difference of mean logarithms, new minus base, with its uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,11 +20,32 @@ pub(super) struct Effect {
     pub(super) half_width: f64,
 }
 
+/// Student's points for 95 %, kept by their degrees of freedom: most cells of a metric share theirs, and the point costs
+/// more than all else of a cell together.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Critical(BTreeMap<u64, f64>);
+
+impl Critical {
+    /// Half-width of the 95 % interval; None without degrees of freedom.
+    pub(super) fn half_width(&mut self, squared_error: Variance) -> Option<f64> {
+        let freedom = squared_error.freedom;
+        let point = match self.0.get(&freedom.to_bits()) {
+            Some(point) => *point,
+            None => {
+                let point = interval::critical_value(0.95, freedom)?;
+                self.0.insert(freedom.to_bits(), point);
+                point
+            }
+        };
+        Some(squared_error.value.sqrt() * point)
+    }
+}
+
 impl Effect {
     /// None where the error cannot be reckoned.
-    pub(super) fn of(difference: f64, squared_error: Variance) -> Option<Self> {
+    pub(super) fn of(difference: f64, squared_error: Variance, critical: &mut Critical) -> Option<Self> {
         let error = squared_error.value.sqrt();
-        let half_width = error * interval::critical_value(0.95, squared_error.freedom)?;
+        let half_width = critical.half_width(squared_error)?;
         let p = if error > 0.0 {
             interval::two_sided_p(difference / error, squared_error.freedom)?
         } else if difference == 0.0 {
@@ -44,6 +68,22 @@ pub(super) fn word(effect: &Effect, p_adjusted: f64, smallest: f64, higher_is_be
         return if (effect.difference > 0.0) == higher_is_better { Verdict::Improved } else { Verdict::Regressed };
     }
     if effect.difference.abs() + effect.half_width <= smallest { Verdict::Same } else { Verdict::Undecided }
+}
+
+/// The verdict in the words that people read, in the terminal, on the page and in every export. `why` is the first reason
+/// against comparing.
+pub(super) fn words(verdict: Option<Verdict>, delta: f64, resolves_percent: Option<f64>, why: Option<&str>) -> String {
+    match verdict {
+        None => "not judged".to_owned(),
+        Some(Verdict::Improved) => "improved".to_owned(),
+        Some(Verdict::Regressed) => "regressed".to_owned(),
+        Some(Verdict::Same) => format!("same within ±{delta} %"),
+        Some(Verdict::Undecided) => resolves_percent.map_or_else(
+            || "no difference found (this pair cannot tell)".to_owned(),
+            |resolves| format!("no difference found (this pair resolves ≥ {})", units::percent(resolves)),
+        ),
+        Some(Verdict::NotComparable) => format!("not comparable ({})", why.unwrap_or("no value")),
+    }
 }
 
 /// How grave a verdict is for the whole: regressed before improved before undecided before same; what cannot be compared

@@ -72,6 +72,19 @@ pub(crate) const SERVER_PREFILL_ENERGY: &str = "server_prefill_energy_j";
 /// The server's energy from the first token on, J.
 pub(crate) const SERVER_DECODE_ENERGY: &str = "server_decode_energy_j";
 
+/// Requests that a row of another tool stands for; null in rows of exo and of Exoscope.
+pub(crate) const STANDS_FOR: &str = "stands_for";
+/// Generated tokens per second of all requests together, as another tool published it, tok/s.
+pub(crate) const OUTPUT_TPS: &str = "output_tps";
+/// Requests per second, as another tool published it.
+pub(crate) const REQUESTS_PER_S: &str = "requests_per_s";
+/// exo's console rate of a batch, as its client printed it, tok/s.
+pub(crate) const MAX_TIMES_N: &str = "exo_max_times_n_tps";
+/// Energy as exo's client printed it, J.
+pub(crate) const CLIENT_ENERGY: &str = "client_energy_j";
+/// Mean power as another tool published it, W.
+pub(crate) const PUBLISHED_POWER: &str = "power_w";
+
 /// What the requests of a cell share, but for the cache: exo's console prints a line per such group.
 pub(crate) const GROUP_KEY: [&str; 8] = [MODEL, SHARDING, INSTANCE_META, NODES, PP, TG, CONCURRENCY, STREAMED];
 
@@ -83,7 +96,7 @@ pub(crate) const BATCH_KEY: [&str; 11] =
     [MODEL, SHARDING, INSTANCE_META, NODES, PP, TG, CONCURRENCY, STREAMED, SESSION, REPEAT, OCCURRENCE];
 
 /// The columns of numbers that are handed out per batch.
-pub(crate) const VALUES: [&str; 20] = [
+pub(crate) const VALUES: [&str; 26] = [
     PROMPT_TPS,
     GENERATION_TPS,
     PROMPT_TOKENS,
@@ -104,4 +117,10 @@ pub(crate) const VALUES: [&str; 20] = [
     CONNECT,
     SERVER_PREFILL_ENERGY,
     SERVER_DECODE_ENERGY,
+    STANDS_FOR,
+    OUTPUT_TPS,
+    REQUESTS_PER_S,
+    MAX_TIMES_N,
+    CLIENT_ENERGY,
+    PUBLISHED_POWER,
 ];

@@ -6,13 +6,14 @@ use polars::prelude::*;
 
 use super::FrameError;
 use super::columns::{
-    CACHE, CONCURRENCY, CONNECT, DONE, ELAPSED, GAPS, GENERATION_TOKENS, GENERATION_TPS, INSTANCE_META, ITL, ITL_P99,
-    MODEL, NODES, OCCURRENCE, OVERHEAD, PEAK, PP, PROMPT_TOKENS, PROMPT_TPS, REPEAT, ROW, SENT, SERVER_DECODE_ENERGY,
-    SERVER_ENERGY, SERVER_PREFILL_ENERGY, SERVER_SAMPLES, SESSION, SHARDING, STREAMED, TG, TPOT, TTFT, TTFT_GAP,
+    CACHE, CLIENT_ENERGY, CONCURRENCY, CONNECT, DONE, ELAPSED, GAPS, GENERATION_TOKENS, GENERATION_TPS, INSTANCE_META,
+    ITL, ITL_P99, MAX_TIMES_N, MODEL, NODES, OCCURRENCE, OUTPUT_TPS, OVERHEAD, PEAK, PP, PROMPT_TOKENS, PROMPT_TPS,
+    PUBLISHED_POWER, REPEAT, REQUESTS_PER_S, ROW, SENT, SERVER_DECODE_ENERGY, SERVER_ENERGY, SERVER_PREFILL_ENERGY,
+    SERVER_SAMPLES, SESSION, SHARDING, STANDS_FOR, STREAMED, TG, TPOT, TTFT, TTFT_GAP,
 };
 use crate::import::Loaded;
 use crate::latency;
-use crate::record::{GenerationStats, MemorySize, PowerUsage, Run, RunDetail};
+use crate::record::{Figures, GenerationStats, MemorySize, PowerUsage, Run, RunDetail};
 use crate::summary::CacheState;
 
 /// Lays the rows of a file out as columns.
@@ -44,21 +45,27 @@ pub(super) fn lay_out(loaded: &Loaded) -> Result<DataFrame, FrameError> {
         Column::new(PROMPT_TOKENS.into(), stats(|stats| stats.prompt_tokens.map(|count| count as f64))),
         Column::new(GENERATION_TOKENS.into(), stats(|stats| stats.generation_tokens.map(|count| count as f64))),
         Column::new(PEAK.into(), stats(|stats| stats.peak_memory_usage.map(|size| size.bytes() as f64))),
-        Column::new(ELAPSED.into(), each(|run| Some(run.elapsed_s))),
+        Column::new(ELAPSED.into(), each(|run| run.elapsed_s)),
         Column::new(TTFT.into(), each(time_to_first_token)),
-        Column::new(SENT.into(), each(|run| run.exoscope.as_ref().map(|detail| detail.timing.sent_s))),
-        Column::new(DONE.into(), each(|run| run.exoscope.as_ref().map(|detail| detail.timing.done_s))),
+        Column::new(SENT.into(), each(sent)),
+        Column::new(DONE.into(), each(done)),
         Column::new(SERVER_ENERGY.into(), each(|run| server_account(run)?.total_energy_joules)),
         Column::new(SERVER_SAMPLES.into(), each(server_samples)),
         Column::new(TTFT_GAP.into(), each(gap_to_server)),
         Column::new(TPOT.into(), each(time_per_token)),
         Column::new(ITL.into(), each(mean_gap)),
-        Column::new(ITL_P99.into(), each(|run| late_gap(run).map(|(gap, _)| gap))),
+        Column::new(ITL_P99.into(), each(|run| late_gap(run).map(|(gap, _)| gap).or_else(|| figures(run)?.itl_p99_s))),
         Column::new(GAPS.into(), each(|run| late_gap(run).map(|(_, gaps)| gaps as f64))),
         Column::new(OVERHEAD.into(), each(overhead)),
         Column::new(CONNECT.into(), each(|run| run.exoscope.as_ref()?.timing.connect_s)),
-        Column::new(SERVER_PREFILL_ENERGY.into(), each(|run| server_account(run)?.prefill_energy_joules)),
-        Column::new(SERVER_DECODE_ENERGY.into(), each(|run| server_account(run)?.generation_energy_joules)),
+        Column::new(SERVER_PREFILL_ENERGY.into(), each(prefill_energy)),
+        Column::new(SERVER_DECODE_ENERGY.into(), each(decode_energy)),
+        Column::new(STANDS_FOR.into(), each(|run| Some(figures(run)?.stands_for.unwrap_or(1) as f64))),
+        Column::new(OUTPUT_TPS.into(), each(|run| figures(run)?.output_tps)),
+        Column::new(REQUESTS_PER_S.into(), each(|run| figures(run)?.requests_per_s)),
+        Column::new(MAX_TIMES_N.into(), each(|run| figures(run)?.exo_max_times_n_tps)),
+        Column::new(CLIENT_ENERGY.into(), each(|run| figures(run)?.client_energy_j)),
+        Column::new(PUBLISHED_POWER.into(), each(|run| figures(run)?.power_w)),
     ])?)
 }
 
@@ -148,6 +155,9 @@ fn streamed(run: &Run) -> Option<bool> {
     if let Some(detail) = &run.exoscope {
         return Some(detail.streamed);
     }
+    if let Some(figures) = figures(run) {
+        return figures.streamed;
+    }
     if run.power_usage.is_some() {
         return Some(false);
     }
@@ -162,14 +172,44 @@ fn streamed_detail(run: &Run) -> Option<&RunDetail> {
     run.exoscope.as_ref().filter(|detail| detail.streamed)
 }
 
+fn figures(run: &Run) -> Option<&Figures> {
+    run.figures.as_ref()
+}
+
+fn sent(run: &Run) -> Option<f64> {
+    let seen = run.exoscope.as_ref().map(|detail| detail.timing.sent_s);
+    seen.or_else(|| figures(run)?.sent_s)
+}
+
+fn done(run: &Run) -> Option<f64> {
+    let seen = run.exoscope.as_ref().map(|detail| detail.timing.done_s);
+    seen.or_else(|| figures(run)?.done_s)
+}
+
+fn prefill_energy(run: &Run) -> Option<f64> {
+    server_account(run).map_or_else(|| figures(run)?.server_prefill_energy_j, |power| power.prefill_energy_joules)
+}
+
+fn decode_energy(run: &Run) -> Option<f64> {
+    server_account(run).map_or_else(|| figures(run)?.server_decode_energy_j, |power| power.generation_energy_joules)
+}
+
 fn time_to_first_token(run: &Run) -> Option<f64> {
+    if let Some(figures) = figures(run) {
+        return figures.ttft_s;
+    }
     let detail = streamed_detail(run)?;
     Some(detail.timing.first_token_s? - detail.timing.sent_s)
 }
 
 /// The server's prefill and decode times, s. Of a cold request only: where the cache served a part, the rate covers the rest
 /// and the tokens do not.
+///
+/// The rates of other tools are their clients' own or an engine's without requests: no phases of a server follow from them.
 fn server_phases(run: &Run) -> Option<(f64, f64)> {
+    if run.figures.is_some() {
+        return None;
+    }
     let stats = run.stats.as_ref().filter(|_| cache(run) == CacheState::Cold)?;
     let count = |tokens: Option<u64>| tokens.map(|tokens| tokens as f64);
     let prefill = latency::server_phase_s(count(stats.prompt_tokens), stats.prompt_tps)?;
@@ -182,16 +222,22 @@ fn gap_to_server(run: &Run) -> Option<f64> {
 
 fn overhead(run: &Run) -> Option<f64> {
     let (prefill, decode) = server_phases(run)?;
-    Some(run.elapsed_s - prefill - decode)
+    Some(run.elapsed_s? - prefill - decode)
 }
 
 fn time_per_token(run: &Run) -> Option<f64> {
+    if let Some(figures) = figures(run) {
+        return figures.tpot_s;
+    }
     let timing = &streamed_detail(run)?.timing;
     let tokens = run.stats.as_ref()?.generation_tokens?;
     latency::time_per_token_s(timing.first_token_s?, timing.last_token_s?, tokens)
 }
 
 fn mean_gap(run: &Run) -> Option<f64> {
+    if let Some(figures) = figures(run) {
+        return figures.itl_s;
+    }
     let detail = streamed_detail(run)?;
     let timing = &detail.timing;
     let ends = || Some((timing.first_token_s?, timing.last_token_s?, detail.tokens.generation_frames?));

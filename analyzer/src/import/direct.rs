@@ -6,12 +6,46 @@
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::exo::Traits;
-use super::sniff::Shape;
+use super::exo::{self, Found, Top, Traits};
+use super::sniff;
 use crate::record::{FORMAT_VERSION, ResultFile, Run};
 
-/// The documents of a file with the shape of each and what its rows hold; none where the long way has to look.
-pub(super) fn read(bytes: &[u8]) -> Option<Vec<(Shape, Traits, ResultFile)>> {
+/// A document that was read.
+pub(super) struct Document {
+    pub(super) shape: Shape,
+    pub(super) file: ResultFile,
+}
+
+/// What a document is.
+#[derive(Clone, Copy)]
+pub(super) enum Shape {
+    /// Written by Exoscope, in this version of the format.
+    Exoscope(u32),
+    /// exo's object or list, with what its rows hold.
+    Exo(Top, Traits),
+}
+
+impl Shape {
+    /// Why it was recognised, in the words of the table.
+    pub(super) const fn reason(self) -> &'static str {
+        match self {
+            Self::Exoscope(_) => sniff::BY_VERSION,
+            Self::Exo(Top::Object, _) => sniff::BY_RUNS,
+            Self::Exo(Top::List, _) => sniff::BY_ROWS,
+        }
+    }
+
+    /// Its version in words, and its caveats.
+    pub(super) fn found(self) -> Found {
+        match self {
+            Self::Exoscope(version) => Found { format: format!("exoscope {version}"), notices: Vec::new() },
+            Self::Exo(top, traits) => exo::describe(traits, top),
+        }
+    }
+}
+
+/// The documents of a file; none where the long way has to look.
+pub(super) fn read(bytes: &[u8]) -> Option<Vec<Document>> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     match bytes.iter().find(|byte| !byte.is_ascii_whitespace())? {
         b'{' => objects(bytes),
@@ -20,15 +54,17 @@ pub(super) fn read(bytes: &[u8]) -> Option<Vec<(Shape, Traits, ResultFile)>> {
     }
 }
 
-fn objects(bytes: &[u8]) -> Option<Vec<(Shape, Traits, ResultFile)>> {
+fn objects(bytes: &[u8]) -> Option<Vec<Document>> {
     let files = serde_json::Deserializer::from_slice(bytes).into_iter::<ResultFile>();
     let files: Vec<ResultFile> = files.collect::<Result<_, _>>().ok()?;
-    if files.iter().all(|file| file.exoscope.is_some()) {
-        let known = |file: &ResultFile| {
-            file.exoscope.as_ref().is_some_and(|provenance| (1..=FORMAT_VERSION).contains(&provenance.format_version))
-        };
-        let whole = files.iter().all(known);
-        return whole.then(|| files.into_iter().map(|file| (Shape::Exoscope, Traits::default(), file)).collect());
+    let timed = |file: &ResultFile| file.source.is_none() && file.runs.iter().all(|run| run.elapsed_s.is_some());
+    if !files.iter().all(timed) {
+        return None;
+    }
+    let version = |file: &ResultFile| file.exoscope.as_ref().map(|provenance| provenance.format_version);
+    if files.iter().all(|file| version(file).is_some_and(|version| (1..=FORMAT_VERSION).contains(&version))) {
+        let document = |file| Some(Document { shape: Shape::Exoscope(version(&file)?), file });
+        return files.into_iter().map(document).collect();
     }
     // A key beyond exo's own may make it something else.
     let plain = |file: &ResultFile| file.exoscope.is_none() && file.unknown.is_empty() && is_plain(&file.runs);
@@ -37,21 +73,24 @@ fn objects(bytes: &[u8]) -> Option<Vec<(Shape, Traits, ResultFile)>> {
     }
     let keys = serde_json::Deserializer::from_slice(bytes).into_iter::<Keys>();
     let traits = keys.map(|keys| keys.map(|keys| keys.runs.0)).collect::<Result<Vec<_>, _>>().ok()?;
-    Some(traits.into_iter().zip(files).map(|(traits, file)| (Shape::ExoObject, traits, file)).collect())
+    let pairs = traits.into_iter().zip(files);
+    Some(pairs.map(|(traits, file)| Document { shape: Shape::Exo(Top::Object, traits), file }).collect())
 }
 
-fn list(bytes: &[u8]) -> Option<Vec<(Shape, Traits, ResultFile)>> {
+fn list(bytes: &[u8]) -> Option<Vec<Document>> {
     let runs: Vec<Run> = serde_json::from_slice(bytes).ok()?;
     if runs.is_empty() || !is_plain(&runs) {
         return None;
     }
     let RowTraits(traits) = serde_json::from_slice(bytes).ok()?;
-    Some(vec![(Shape::ExoList, traits, ResultFile { runs, ..ResultFile::default() })])
+    let file = ResultFile { runs, ..ResultFile::default() };
+    Some(vec![Document { shape: Shape::Exo(Top::List, traits), file }])
 }
 
 /// Rows with keys that are not exo's may be those of another tool.
 fn is_plain(runs: &[Run]) -> bool {
-    runs.iter().all(|run| run.exoscope.is_none() && run.unknown.is_empty())
+    let plain = |run: &Run| run.exoscope.is_none() && run.figures.is_none() && run.unknown.is_empty();
+    runs.iter().all(|run| run.elapsed_s.is_some() && plain(run))
 }
 
 #[derive(Deserialize)]

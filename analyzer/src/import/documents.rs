@@ -1,6 +1,10 @@
-//! Bytes → JSON documents.
+//! Text → JSON documents, with the keys that stand twice in one object.
 
-use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
 
 use super::ImportError;
 
@@ -9,31 +13,24 @@ const NO_RESULT: &str = "a result file starts with { or [";
 const BROKEN: &str = "look at that place: something was changed or left out there";
 const TOO_DEEP: &str = "no result file is nested that deeply";
 
-/// Reads all documents of a file. exo's nightly script appends one run after the other to the same file, with nothing
-/// between them.
-pub(super) fn read(name: &str, bytes: &[u8]) -> Result<Vec<Value>, ImportError> {
-    let encoding = |reason: &str| ImportError::Encoding { name: name.into(), reason: reason.into() };
-    let bytes = match bytes {
-        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => {
-            return Err(encoding("the file is UTF-16 text; save it as UTF-8"));
+/// The documents of a text, and each key that stood twice in an object with how often.
+pub(super) struct Documents {
+    pub(super) values: Vec<Value>,
+    pub(super) repeated: BTreeMap<String, usize>,
+}
+
+/// Reads all documents of a text. exo's nightly script appends one run after the other to the same file, with nothing
+/// between them; JSON Lines are the same with line ends.
+pub(super) fn read(name: &str, text: &str) -> Result<Documents, ImportError> {
+    let mut documents = Documents { values: Vec::new(), repeated: BTreeMap::new() };
+    for (place, tree) in serde_json::Deserializer::from_str(text).into_iter::<Tree>().enumerate() {
+        let tree = tree.map_err(|error| not_json(name, place, &error))?;
+        documents.values.push(tree.value);
+        for (key, count) in tree.repeated {
+            *documents.repeated.entry(key).or_default() += count;
         }
-        [0x1F, 0x8B, ..] => return Err(encoding("the file is packed with gzip; unpack it with gunzip first")),
-        [b'P', b'K', 3, 4, ..] => return Err(encoding("the file is a zip archive; unpack it first")),
-        [0xEF, 0xBB, 0xBF, rest @ ..] => rest,
-        all => all,
-    };
-    if bytes.iter().all(u8::is_ascii_whitespace) {
-        return Err(ImportError::Empty { name: name.into() });
     }
-    if let Err(error) = std::str::from_utf8(bytes) {
-        let at = error.valid_up_to();
-        return Err(encoding(&format!("byte {at} is not UTF-8 text; is it a result file at all?")));
-    }
-    serde_json::Deserializer::from_slice(bytes)
-        .into_iter::<Value>()
-        .enumerate()
-        .map(|(place, document)| document.map_err(|error| not_json(name, place, &error)))
-        .collect()
+    Ok(documents)
 }
 
 fn not_json(name: &str, place: usize, error: &serde_json::Error) -> ImportError {
@@ -51,4 +48,114 @@ fn not_json(name: &str, place: usize, error: &serde_json::Error) -> ImportError 
         BROKEN
     };
     ImportError::NotJson { name: name.into(), line, column, reason, hint }
+}
+
+/// A value that remembers the keys that stood twice. `serde_json` keeps the last of them and says nothing.
+struct Tree {
+    value: Value,
+    /// Empty, and so without memory of its own, in all but broken files.
+    repeated: BTreeMap<String, usize>,
+}
+
+impl Tree {
+    const fn of(value: Value) -> Self {
+        Self { value, repeated: BTreeMap::new() }
+    }
+}
+
+impl<'de> Deserialize<'de> for Tree {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Grow)
+    }
+}
+
+struct Grow;
+
+fn note(into: &mut BTreeMap<String, usize>, key: String, count: usize) {
+    *into.entry(key).or_default() += count;
+}
+
+fn take(into: &mut BTreeMap<String, usize>, tree: Tree) -> Value {
+    for (key, count) in tree.repeated {
+        note(into, key, count);
+    }
+    tree.value
+}
+
+impl<'de> Visitor<'de> for Grow {
+    type Value = Tree;
+
+    fn expecting(&self, words: &mut fmt::Formatter<'_>) -> fmt::Result {
+        words.write_str("any JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Tree, E> {
+        Ok(Tree::of(Value::Null))
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Tree, E> {
+        Ok(Tree::of(Value::Bool(value)))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Tree, E> {
+        Ok(Tree::of(value.into()))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Tree, E> {
+        Ok(Tree::of(value.into()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Tree, E> {
+        Ok(Tree::of(Number::from_f64(value).map_or(Value::Null, Value::Number)))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Tree, E> {
+        Ok(Tree::of(Value::String(value.to_owned())))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Tree, E> {
+        Ok(Tree::of(Value::String(value)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut entries: A) -> Result<Tree, A::Error> {
+        let (mut list, mut repeated) = (Vec::new(), BTreeMap::new());
+        while let Some(entry) = entries.next_element::<Tree>()? {
+            list.push(take(&mut repeated, entry));
+        }
+        Ok(Tree { value: Value::Array(list), repeated })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Tree, A::Error> {
+        let (mut map, mut repeated) = (Map::new(), BTreeMap::new());
+        while let Some((key, entry)) = entries.next_entry::<String, Tree>()? {
+            let value = take(&mut repeated, entry);
+            if map.contains_key(&key) {
+                note(&mut repeated, key.clone(), 1);
+            }
+            map.insert(key, value);
+        }
+        Ok(Tree { value: Value::Object(map), repeated })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_is_what_serde_json_makes_of_it() {
+        let text = r#"{"a": [1, -2, 3.5, 1e300, 18446744073709551615, true, null, "é"], "b": {"c": {}}} [1]"#;
+        let expected: Vec<Value> =
+            serde_json::Deserializer::from_str(text).into_iter().collect::<Result<_, _>>().unwrap();
+        let found = read("x", text).unwrap();
+        assert_eq!(found.values, expected);
+        assert!(found.repeated.is_empty());
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_told() {
+        let found = read("x", r#"[{"a": 1, "b": {"a": 1, "a": 2}, "a": 3}]"#).unwrap();
+        assert_eq!(found.values[0][0]["a"], 3, "the last one counts, as in Python");
+        assert_eq!(found.repeated, BTreeMap::from([("a".to_owned(), 2)]));
+    }
 }

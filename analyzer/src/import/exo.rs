@@ -95,7 +95,7 @@ pub(super) fn oddities(file: &ResultFile) -> Vec<String> {
     if file.runs.is_empty() {
         notices.push("there is no valid request in it".to_owned());
     }
-    let negative = file.runs.iter().filter(|run| run.elapsed_s < 0.0).count();
+    let negative = file.runs.iter().filter(|run| run.elapsed_s.is_some_and(|elapsed| elapsed < 0.0)).count();
     if negative > 0 {
         notices.push(format!("{negative} of {} rows have a negative elapsed time, which is left out", file.runs.len()));
     }
@@ -104,7 +104,7 @@ pub(super) fn oddities(file: &ResultFile) -> Vec<String> {
         notices.push(format!("{without} of {} rows carry no statistics of the server", file.runs.len()));
     }
     let zero = file.runs.iter().filter_map(|run| run.stats.as_ref()).filter(|stats| {
-        stats.generation_tps.is_some_and(|rate| rate <= 0.0) && stats.generation_tokens.is_none_or(|tokens| tokens > 1)
+        stats.generation_tps.is_some_and(|rate| rate == 0.0) && stats.generation_tokens.is_none_or(|tokens| tokens > 1)
     });
     let zero = zero.count();
     if zero > 0 {
@@ -115,7 +115,7 @@ pub(super) fn oddities(file: &ResultFile) -> Vec<String> {
     }
     // exo's server may count one token more than its client (the sequential engine); anything else is a different prompt.
     let mut off: BTreeMap<(u64, u64), usize> = BTreeMap::new();
-    for run in &file.runs {
+    for run in file.runs.iter().filter(|run| run.figures.is_none()) {
         if let (Some(client), Some(server)) = (run.pp_tokens, run.stats.as_ref().and_then(|stats| stats.prompt_tokens))
             && client != server
         {
@@ -133,8 +133,8 @@ pub(super) fn oddities(file: &ResultFile) -> Vec<String> {
 
 fn repeated_rows(file: &ResultFile) -> Option<usize> {
     // Rows that are alike took the same time to the last digit; only those are worth writing out.
-    let mut by_time: Vec<(u64, usize)> =
-        file.runs.iter().enumerate().map(|(place, run)| (run.elapsed_s.to_bits(), place)).collect();
+    let mut by_time: Vec<(Option<u64>, usize)> =
+        file.runs.iter().enumerate().map(|(place, run)| (run.elapsed_s.map(f64::to_bits), place)).collect();
     by_time.sort_unstable();
     let alike = by_time.chunk_by(|(a, _), (b, _)| a == b).filter(|alike| alike.len() > 1);
     let mut repeated: usize = 0;

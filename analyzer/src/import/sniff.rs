@@ -1,91 +1,136 @@
-//! What a JSON document is, or only looks like.
+//! Every format that is known: how it is recognised, what its numbers are, and who reads it. One row each.
 
 use serde_json::Value;
 
-const EXPORT: &str = "open the results.json that exo_bench or exoscope bench wrote";
-const NOT_YET: &str = "this build reads results of exo_bench and of exoscope bench";
+use super::foreign::Found;
+use super::{
+    asiai, exo_log, exo_others, llama_bench, llama_benchy, llama_table, load_generators, mlx_lm, overlay, vllm,
+};
+use crate::record::Comparability;
 
-/// What was recognised.
-#[derive(Debug, PartialEq)]
-pub(super) enum Shape {
-    /// Written by Exoscope, any version.
-    Exoscope,
-    /// exo's `{"runs": […]}` (since 2026-03-30).
-    ExoObject,
-    /// exo's bare list of rows (before).
-    ExoList,
-    /// Something else.
-    Foreign {
-        /// What it seems to be.
-        seems: String,
-        /// What to do.
-        hint: &'static str,
-    },
+/// A row of the table.
+pub(super) struct Format {
+    /// What it is called.
+    pub(super) name: &'static str,
+    /// Why it was recognised.
+    pub(super) reason: &'static str,
+    /// What its numbers can be set against.
+    pub(super) class: Comparability,
+    /// Who reads it.
+    pub(super) reader: Reader,
 }
 
-/// Recognises a document by its keys.
-pub(super) fn shape(document: &Value) -> Shape {
-    let has = |key: &str| document.get(key).is_some();
-    let foreign = |seems: &str, hint| Shape::Foreign { seems: seems.into(), hint };
-    match document {
-        Value::Array(rows) => list(rows),
-        Value::Object(_) if has("exoscope") && has("runs") => Shape::Exoscope,
-        Value::Object(_) if has("runs") && has("metadata") => {
-            foreign("a result of exo's context-scaling bench, whose rows are laid out otherwise", NOT_YET)
+/// Who reads a format, and how it is recognised.
+pub(super) enum Reader {
+    /// A document with exo's rows, which are taken as they are.
+    Rows(fn(&Value) -> bool),
+    /// JSON documents of another shape, all of them at once.
+    Documents(fn(&Value) -> bool, fn(&[Value]) -> Result<Found, String>),
+    /// Text that is no JSON.
+    Text(fn(&str) -> bool, fn(&str) -> Result<Found, String>),
+    /// A JSON document that is known and holds no measurements: what it is and what to do.
+    Refused(fn(&Value) -> bool, &'static str),
+    /// The same of a text.
+    RefusedText(fn(&str) -> bool, &'static str),
+}
+
+const EXPORT: &str = "open the results.json that exo_bench or exoscope bench wrote";
+const NOT_SPEED: &str = "open the result of a bench instead";
+const OVERLAY: &str = "give it to exoscope report RUN --power beside the run it belongs to";
+
+use Comparability::{AggregateOnly, Endpoint, EngineInternal};
+use Reader::{Documents, Refused, RefusedText, Rows, Text};
+
+const fn row(name: &'static str, reason: &'static str, class: Comparability, reader: Reader) -> Format {
+    Format { name, reason, class, reader }
+}
+
+/// Why exo's rows and ours are recognised; the straight way says it, too.
+pub(super) const BY_VERSION: &str = "its exoscope.format_version";
+pub(super) const BY_RUNS: &str = "runs with elapsed_s";
+pub(super) const BY_ROWS: &str = "a list of rows with elapsed_s";
+
+/// Name, reason, class, reader. The first row that fits is taken: what tells most of itself stands first.
+#[rustfmt::skip]
+pub(super) const FORMATS: &[Format] = &[
+    row("exoscope", BY_VERSION, Endpoint, Rows(|d| d.get("exoscope").is_some() && d.get("runs").is_some())),
+    row("a converted result", "its source and runs", Endpoint, Rows(|d| d.get("source").is_some_and(Value::is_object) && d.get("runs").is_some())),
+    row("a result of asiai's agentic mode", "its prefix_cache_reuse_verdict", Endpoint, Documents(asiai::is_agentic, asiai::import_agentic)),
+    row("a result of exo's context-scaling bench", "its metadata, params and runs", Endpoint, Documents(exo_others::is_scaling, exo_others::import_scaling)),
+    row("exo", BY_RUNS, Endpoint, Rows(is_exo_object)),
+    row("a result of exo's prefill_decode_bench", "its phase and phase_model_id", Endpoint, Documents(exo_others::is_phases, exo_others::import_phases)),
+    row("a result of exo's old CI bench (2025)", "its results.stages", Endpoint, Documents(exo_others::is_ci, exo_others::import_ci)),
+    row("llama-bench JSON", "its avg_ts, n_prompt and n_gen", EngineInternal, Documents(llama_bench::is, llama_bench::import)),
+    row("llama-batched-bench JSON Lines", "its n_kv, pl, speed_pp and speed_tg", EngineInternal, Documents(llama_bench::is_batched, llama_bench::import_batched)),
+    row("a result of vLLM's bench serve", "its request_throughput and total_output_tokens", AggregateOnly, Documents(vllm::is, vllm::import)),
+    row("exo", BY_ROWS, Endpoint, Rows(is_exo_list)),
+    row("an export of asiai bench", "its schema_version and benchmark.engines", Endpoint, Documents(asiai::is_export, asiai::import_export)),
+    row("a report of llama-benchy", "its latency_mode and benchmarks with prompt_size", Endpoint, Documents(llama_benchy::is, llama_benchy::import)),
+    row("an export of AIPerf", "its metrics with a unit each", AggregateOnly, Documents(load_generators::is_aiperf, load_generators::import_aiperf)),
+    row("a result of GuideLLM", "its benchmarks with metrics.request_latency", Endpoint, Documents(load_generators::is_guidellm, load_generators::import_guidellm)),
+    row("a summary of inference-perf", "its load_summary and successes", AggregateOnly, Documents(load_generators::is_inference_perf, load_generators::import_inference_perf)),
+    row("a result of exo's dflash bench", "its label and requests", Endpoint, Documents(exo_others::is_dflash, exo_others::import_dflash)),
+    row("a result of exo_eval: accuracy, not speed", "its benchmark and scores", Endpoint, Refused(|d| d.get("scores").is_some() && d.get("benchmark").is_some(), NOT_SPEED)),
+    row("a result of exo's eval_tool_calls: right or wrong calls, not speed", "its results with api and passed", Endpoint, Refused(is_tool_calls, NOT_SPEED)),
+    row("power readings of macmon", "its sys_power and timestamp", Endpoint, Refused(overlay::is_macmon, OVERLAY)),
+    row("a single row of a result file", "its elapsed_s and stats", Endpoint, Refused(|d| d.get("elapsed_s").is_some() && d.get("stats").is_some(), "rows stand in a list")),
+    row("a line of a journal", "its task_id and event", Endpoint, Refused(|d| d.get("task_id").is_some() && d.get("event").is_some(), "run exoscope recover on it")),
+    row("a console log of exo's bench", "its lines with prompt_tps= and gen_tps=", Endpoint, Text(exo_log::is, exo_log::import)),
+    row("the text of mlx_lm.benchmark", "its lines of trials with prompt_tps=", EngineInternal, Text(mlx_lm::is, mlx_lm::import)),
+    row("llama-bench CSV", "its heading with build_commit, n_prompt and avg_ts", EngineInternal, Text(llama_bench::is_csv, llama_bench::import_csv)),
+    row("llama-bench SQL", "its INSERT INTO with avg_ts", EngineInternal, Text(llama_bench::is_sql, llama_bench::import_sql)),
+    row("a llama-bench table in Markdown", "its columns model, test and t/s", AggregateOnly, Text(llama_table::is, llama_table::import)),
+    row("power readings of powermetrics", "a property list with processor power", Endpoint, RefusedText(overlay::is_powermetrics, OVERLAY)),
+    row("readings of a power meter", "a table with a time and watts", Endpoint, RefusedText(overlay::is_meter, OVERLAY)),
+];
+
+/// The format of a JSON document.
+pub(super) fn document(document: &Value) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| match &format.reader {
+        Rows(is) | Documents(is, _) | Refused(is, _) => is(document),
+        Text(..) | RefusedText(..) => false,
+    })
+}
+
+/// The format of a text that is no JSON.
+pub(super) fn text(text: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| match &format.reader {
+        Text(is, _) | RefusedText(is, _) => is(text),
+        Rows(_) | Documents(..) | Refused(..) => false,
+    })
+}
+
+/// What a document seems to be that no row of the table knows, and what to do.
+pub(super) fn unknown(document: &Value) -> (String, &'static str) {
+    let seems = match document {
+        Value::Array(rows) if rows.is_empty() => {
+            "an empty list: a run in which no request succeeded, or no result file".to_owned()
         }
-        Value::Object(_) if has("runs") => match &document["runs"] {
-            Value::Array(rows) if rows.is_empty() => Shape::ExoObject,
-            Value::Array(rows) => match list(rows) {
-                Shape::ExoList => Shape::ExoObject,
-                other => other,
-            },
-            _ => foreign("a JSON document whose \"runs\" is no list", EXPORT),
+        Value::Array(_) => "a list without measured requests (no elapsed_s in any entry)".to_owned(),
+        Value::Object(map) if map.contains_key("runs") => match &map["runs"] {
+            Value::Array(_) => "a list without measured requests (no elapsed_s in any entry)".to_owned(),
+            _ => "a JSON document whose \"runs\" is no list".to_owned(),
         },
-        Value::Object(_) if document.pointer("/results/stages").is_some() => {
-            foreign("a result of exo's old CI bench (2025), whose stages hold no prefill or decode rates", NOT_YET)
-        }
-        Value::Object(_) if has("scores") && has("benchmark") => {
-            foreign("a result of exo_eval: accuracy, not speed", NOT_YET)
-        }
-        Value::Object(_) if has("requests") && has("label") => {
-            foreign("a result of exo's dflash bench (a branch that was never merged)", NOT_YET)
-        }
-        Value::Object(_) if is_tool_calls(document) => {
-            foreign("a result of exo's eval_tool_calls: right or wrong calls, not speed", NOT_YET)
-        }
-        Value::Object(_) if has("elapsed_s") && has("stats") => {
-            foreign("a single row of a result file; rows stand in a list", EXPORT)
-        }
-        Value::Object(_) if has("task_id") && has("event") => {
-            foreign("a line of a journal", "run exoscope recover on it")
-        }
+        Value::Object(map) if map.is_empty() => "a JSON document without runs".to_owned(),
         Value::Object(map) => {
             let keys: Vec<&str> = map.keys().take(4).map(String::as_str).collect();
-            let seems = if keys.is_empty() {
-                "a JSON document without runs".to_owned()
-            } else {
-                format!("a JSON document without runs (its keys: {})", shorten(&keys.join(", ")))
-            };
-            Shape::Foreign { seems, hint: EXPORT }
+            format!("a JSON document without runs (its keys: {})", shorten(&keys.join(", ")))
         }
-        other => Shape::Foreign { seems: format!("a JSON document without runs (just {})", kind(other)), hint: EXPORT },
-    }
+        other => format!("a JSON document without runs (just {})", kind(other)),
+    };
+    (seems, EXPORT)
 }
 
-fn list(rows: &[Value]) -> Shape {
-    let any = |key: &str| rows.iter().any(|row| row.get(key).is_some());
-    let foreign = |seems: &str, hint| Shape::Foreign { seems: seems.into(), hint };
-    if rows.is_empty() {
-        foreign("an empty list: a run in which no request succeeded, or no result file", EXPORT)
-    } else if any("phase") && any("phase_model_id") {
-        foreign("a result of exo's prefill_decode_bench, whose phases are measured otherwise", NOT_YET)
-    } else if any("model_filename") && any("avg_ts") {
-        foreign("a result of llama-bench", NOT_YET)
-    } else if any("elapsed_s") {
-        Shape::ExoList
-    } else {
-        foreign("a list without measured requests (no elapsed_s in any entry)", EXPORT)
-    }
+fn is_exo_object(document: &Value) -> bool {
+    document.get("runs").and_then(Value::as_array).is_some_and(|rows| rows.is_empty() || has_times(rows))
+}
+
+fn is_exo_list(document: &Value) -> bool {
+    document.as_array().is_some_and(|rows| has_times(rows))
+}
+
+fn has_times(rows: &[Value]) -> bool {
+    rows.iter().any(|row| row.get("elapsed_s").is_some())
 }
 
 fn is_tool_calls(document: &Value) -> bool {

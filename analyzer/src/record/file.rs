@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::leftover::keeps_unknown_keys;
-use super::{Cluster, Failure, Host, Method, MetricSeries, Run, SystemMetrics, Target, TokenizerIdentity, Tool};
+use super::{
+    Cluster, Failure, Host, Method, MetricSeries, Overlay, Run, Source, SystemMetrics, Target, TokenizerIdentity, Tool,
+};
 
 keeps_unknown_keys!(ResultFile);
 
@@ -41,6 +43,12 @@ pub struct ResultFile {
     /// The files that this one was put together of by `exoscope merge`, in the order of their rows; absent otherwise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub merged: Vec<Part>,
+    /// Where the file was read from, where another tool wrote the original.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
+    /// Power readings of other instruments, laid over the run by time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overlays: Vec<Overlay>,
     /// Keys of other tools or later versions, kept as they were.
     #[serde(flatten, skip_deserializing)]
     pub unknown: Map<String, Value>,

@@ -159,10 +159,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_or_lacks_a_field_or_has_one_twice_is_refused() {
-        for text in ["[1.5]", "1", "{}", r#"{"prompt_tps":1.0,"prompt_tps":1.0}"#] {
+    fn what_is_no_object_or_has_a_key_twice_is_refused() {
+        // The same key is a field of the one and another key of the other.
+        for text in ["[1.5]", "1", r#"{"prompt_tps":1.0,"prompt_tps":1.0}"#] {
             assert!(serde_json::from_str::<Run>(text).is_err(), "{text}");
-            assert!(serde_json::from_str::<GenerationStats>(text).is_err() || text == "{}", "{text}");
+            assert!(serde_json::from_str::<GenerationStats>(text).is_err(), "{text}");
         }
     }
 }

@@ -24,9 +24,9 @@ pub struct Failure {
     pub placement_nodes: u32,
     /// The instance; null when none existed.
     pub instance_id: Option<String>,
-    /// Prompt tokens planned.
+    /// Prompt tokens planned; 0 where another tool does not tell.
     pub pp_tokens: u64,
-    /// Tokens to generate.
+    /// Tokens to generate; 0 where another tool does not tell.
     pub tg: u64,
     /// Requests started together.
     pub concurrency: u32,
@@ -79,4 +79,8 @@ pub enum FailureKind {
     Malformed,
     /// The user interrupted it.
     Interrupted,
+    /// The client ended before it asked for anything, so that what it had planned was not measured.
+    ClientEnded,
+    /// The client counted it as failed and does not tell how.
+    Untold,
 }

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::NodeId;
 use super::leftover::keeps_unknown_keys;
+use super::{Figures, NodeId};
 
 keeps_unknown_keys!(Run, GenerationStats, PowerUsage, NodePower, RunDetail);
 
@@ -15,8 +15,8 @@ keeps_unknown_keys!(Run, GenerationStats, PowerUsage, NodePower, RunDetail);
 #[schemars(remote = "Run", extend("additionalProperties" = true))]
 pub struct Run {
     /// Seconds. Concurrency 1: duration of the request. Above: from the common start of the batch (exo since
-    /// 2026-04-05; per thread before).
-    pub elapsed_s: f64,
+    /// 2026-04-05; per thread before). Null only in rows of other tools that do not give it.
+    pub elapsed_s: Option<f64>,
     /// The first 200 characters of the answer, as exo writes it; null with `--no-preview`.
     pub output_text_preview: Option<String>,
     /// The server's own figures; null only in files of others.
@@ -63,6 +63,9 @@ pub struct Run {
     /// What Exoscope observed beyond exo's row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exoscope: Option<RunDetail>,
+    /// What another tool publishes of the row; absent in rows of exo and of Exoscope.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figures: Option<Figures>,
     /// Keys of other tools or later versions, kept as they were.
     #[serde(flatten, skip_deserializing)]
     pub unknown: Map<String, Value>,

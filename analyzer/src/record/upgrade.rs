@@ -61,15 +61,20 @@ pub fn parse(document: Value) -> Result<ResultFile, RecordError> {
 
 /// Takes the rows out one by one, so that a wrong one is named by its place.
 fn rows(document: &mut Value) -> Result<Vec<super::Run>, RecordError> {
+    let foreign = document.get("source").is_some();
     let Some(runs) = document.get_mut("runs") else {
         return Err(RecordError::Shape { path: "the document".into(), reason: "there is no \"runs\"".into() });
     };
     let Some(runs) = runs.as_array_mut() else {
         return Err(RecordError::Shape { path: "runs".into(), reason: "is not a list".into() });
     };
-    let read = |(place, row)| {
-        serde_json::from_value(row)
-            .map_err(|error| RecordError::Shape { path: format!("runs[{place}]"), reason: error.to_string() })
+    let read = |(place, row): (usize, Value)| {
+        let shape = |reason: String| RecordError::Shape { path: format!("runs[{place}]"), reason };
+        // exo always writes it; only what other tools measured can be without.
+        if !foreign && row.is_object() && row.get("elapsed_s").is_none_or(Value::is_null) {
+            return Err(shape("missing field `elapsed_s`".to_owned()));
+        }
+        serde_json::from_value(row).map_err(|error| shape(error.to_string()))
     };
     std::mem::take(runs).into_iter().enumerate().map(read).collect()
 }

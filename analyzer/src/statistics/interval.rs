@@ -66,6 +66,17 @@ fn lower_tail(t: f64, freedom: f64) -> Option<f64> {
 /// From here on Student's t and the normal distribution agree to within 10⁻⁷ of the point, and the series below lose as much.
 const NORMAL_FROM: f64 = 1e8;
 
+/// The probability that of `trials` fair coins at least `heads` show heads; None for no heads asked or more than trials.
+///
+/// As the incomplete beta function I½(heads, trials − heads + 1), which takes √n steps where adding up would take n.
+#[must_use]
+pub(super) fn half_or_more(trials: usize, heads: usize) -> Option<f64> {
+    if heads == 0 || heads > trials {
+        return None;
+    }
+    Some(incomplete_beta(0.5, 0.5, heads as f64, (trials - heads + 1) as f64))
+}
+
 /// The regularised incomplete beta function at `x`, with `rest` = 1 − x (Abramowitz & Stegun 26.5).
 fn incomplete_beta(x: f64, rest: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 {

@@ -5,12 +5,24 @@
 /// `p` in 0..=1, clamped to it. One value: that value. None for no values or where a value or `p` is not a number.
 #[must_use]
 pub fn quantile(values: &[f64], p: f64) -> Option<f64> {
-    if values.is_empty() || p.is_nan() || values.iter().any(|value| value.is_nan()) {
+    if p.is_nan() || values.iter().any(|value| value.is_nan()) {
         return None;
     }
+    of_sorted(&sorted(values), p)
+}
+
+/// The values in ascending order.
+#[must_use]
+pub fn sorted(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let last = sorted.len() - 1;
+    sorted
+}
+
+/// [`quantile`] of values that stand in ascending order already: several quantiles of one sample need one sorting.
+#[must_use]
+pub fn of_sorted(sorted: &[f64], p: f64) -> Option<f64> {
+    let last = sorted.len().checked_sub(1)?;
     let place = p.clamp(0.0, 1.0) * last as f64;
     let below = place.floor();
     let fraction = place - below;

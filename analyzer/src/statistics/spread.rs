@@ -1,5 +1,7 @@
 //! Location and spread of one group of values.
 
+use super::quantile::median;
+
 /// Arithmetic mean; None for no values.
 #[must_use]
 pub fn mean(values: &[f64]) -> Option<f64> {
@@ -43,4 +45,19 @@ pub fn geometric_mean(values: &[f64]) -> Option<f64> {
 #[must_use]
 pub fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
     values.iter().map(|value| (*value > 0.0).then(|| libm::log(*value))).collect()
+}
+
+/// Median absolute deviation from the median, unscaled (for normal values it is 0.6745 of the standard deviation). None for
+/// no values.
+#[must_use]
+pub fn median_absolute_deviation(values: &[f64]) -> Option<f64> {
+    let center = median(values)?;
+    median(&values.iter().map(|value| (value - center).abs()).collect::<Vec<_>>())
+}
+
+/// Mean absolute deviation from the median; None for no values.
+#[must_use]
+pub fn mean_absolute_deviation(values: &[f64]) -> Option<f64> {
+    let center = median(values)?;
+    mean(&values.iter().map(|value| (value - center).abs()).collect::<Vec<_>>())
 }

@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{CacheState, CellKey, CellReport, FailureReport, MeasuredCell, MetricSummary, Sample, console, notices};
+use super::{
+    CacheState, CellKey, CellReport, FailureReport, MeasuredCell, MetricSummary, Sample, console, distribution, notices,
+};
 use crate::import::Loaded;
 use crate::record::{Failure, ResultFile, Run};
-use crate::statistics::{quantile, spread};
-use crate::{stability, units};
+use crate::statistics::{outlier, quantile, spread};
+use crate::{course, stability, units};
 
 /// One report per cell in the order of first appearance, then the cells in which nothing succeeded.
 pub(super) fn reports(loaded: &Loaded, measured: &[MeasuredCell]) -> Vec<CellReport> {
@@ -70,15 +72,21 @@ impl<'a> Home<'a> {
 
     /// None for a row that lacks one of exo's labels: no failure of ours belongs to it.
     fn of_run(run: &'a Run) -> Option<Self> {
+        // Other tools know no placement, and their failures have none.
+        let other = run.figures.as_ref();
+        let label = |label: &'a Option<String>| label.as_deref().or(other.map(|_| ""));
         Some(Self {
-            model_id: run.model_id.as_deref()?,
-            sharding: run.placement_sharding.as_deref()?,
-            instance_meta: run.placement_instance_meta.as_deref()?,
-            nodes: run.placement_nodes?,
-            pp_tokens: run.pp_tokens?,
-            tg: run.tg?,
+            model_id: run.model_id.as_deref().or(other.map(|_| "unknown"))?,
+            sharding: label(&run.placement_sharding)?,
+            instance_meta: label(&run.placement_instance_meta)?,
+            nodes: run.placement_nodes.or(other.map(|_| 0))?,
+            pp_tokens: run.pp_tokens.or(other.map(|_| 0))?,
+            tg: run.tg.or(other.map(|_| 0))?,
             concurrency: run.concurrency.unwrap_or(1),
-            streamed: run.exoscope.as_ref().map(|detail| detail.streamed),
+            streamed: match other {
+                Some(figures) => Some(figures.streamed == Some(true)),
+                None => run.exoscope.as_ref().map(|detail| detail.streamed),
+            },
         })
     }
 }
@@ -106,8 +114,8 @@ fn key_of(failure: &Failure) -> CellKey {
         sharding: word(&failure.placement_sharding),
         instance_meta: word(&failure.placement_instance_meta),
         nodes: Some(failure.placement_nodes).filter(|nodes| *nodes > 0),
-        pp_tokens: Some(failure.pp_tokens),
-        tg: Some(failure.tg),
+        pp_tokens: Some(failure.pp_tokens).filter(|tokens| *tokens > 0),
+        tg: Some(failure.tg).filter(|tokens| *tokens > 0),
         concurrency: failure.concurrency,
         cache: if failure.use_prefix_cache { CacheState::Unknown } else { CacheState::Cold },
         streamed: Some(failure.streamed),
@@ -152,22 +160,41 @@ fn summary(sample: &Sample) -> Option<MetricSummary> {
     let definition = sample.metric.definition();
     let values = sample.values();
     let cv_percent = spread::variation_percent(&values);
+    let sorted = quantile::sorted(&values);
+    let (batches, sessions) = (sample.batch_means(), sample.sessions());
+    let drift = course::drift(sample.metric, &batches);
+    let steps = course::steps(sample.metric, &batches);
+    let no_spread = outlier::have_no_spread(&values);
+    let outliers = distribution::outliers(definition.unit, &values);
+    let mut warnings = sample.warnings.clone();
+    warnings.extend(distribution::notes(&outliers, values.len()));
+    warnings.extend(drift.as_ref().and_then(|drift| drift.words(batches.len())));
+    warnings.extend(steps.iter().map(|step| step.words(definition.unit, batches.len())));
     Some(MetricSummary {
         metric: sample.metric,
         unit: definition.unit.to_owned(),
         better: definition.better,
         n: values.len() as u64,
-        median: quantile::median(&values)?,
+        median: quantile::of_sorted(&sorted, 0.5)?,
         mean: spread::mean(&values)?,
         sd: spread::standard_deviation(&values),
         cv_percent,
         stability: stability::classify(cv_percent),
-        min: quantile::quantile(&values, 0.0)?,
-        max: quantile::quantile(&values, 1.0)?,
+        min: *sorted.first()?,
+        max: *sorted.last()?,
+        mad: spread::median_absolute_deviation(&values),
+        mean_interval: distribution::mean_interval(&sessions).filter(|_| !no_spread),
+        median_interval: distribution::median_interval(&sessions),
+        percentiles: distribution::percentiles(&sorted),
+        slow_tail: distribution::slow_tail(definition.better, &sorted),
+        outliers,
+        no_spread,
+        drift,
+        steps,
         sessions: sample.groups.iter().flat_map(|group| group.values.iter().map(|_| group.session)).collect(),
         values,
         uncertainty_percent: sample.uncertainty_percent,
-        warnings: sample.warnings.clone(),
+        warnings,
     })
 }
 

@@ -169,6 +169,9 @@ impl Energies {
         match metric {
             Metric::Energy => Some(gross),
             Metric::Power => Some(gross / account.seconds),
+            Metric::TokensPerSecondPerWatt => {
+                account.generated_tokens.filter(|tokens| *tokens > 0.0).map(|tokens| tokens / gross)
+            }
             Metric::EnergyNet => account.idle_power_w.map(|idle| gross - idle * account.seconds),
             Metric::IdleShare => account.idle_power_w.map(|idle| 100.0 * idle * account.seconds / gross),
             Metric::EnergyPrefill => sure(account.prefill),

@@ -7,7 +7,10 @@ use serde_json::{Map, Value};
 use super::Fact;
 use crate::energy;
 use crate::import::Loaded;
-use crate::record::{Method, Pauses, Provenance, ResultFile, Sampling, Start, TargetPrecision, TokenizerIdentity};
+use crate::record::{
+    ActualPlacement, Method, Overlay, Pauses, Provenance, ResultFile, Sampling, Source, Start, TargetPrecision,
+    TokenizerIdentity,
+};
 use crate::units;
 
 /// The facts of a file, in reading order.
@@ -31,7 +34,24 @@ pub(crate) fn facts(loaded: &Loaded) -> Vec<Fact> {
         facts.add_known("ended", "Ended", provenance.ended_at.clone());
         facts.add("command", "Command", command(&provenance.command));
     }
+    if let Some(source) = &file.source {
+        source_facts(&mut facts, loaded, source);
+    }
+    let overlay = |overlay: &Overlay| format!("{}, {}", overlay.series.node_id, overlay.instrument);
+    facts.add("overlays", "Power overlays", file.overlays.iter().map(overlay).collect::<Vec<_>>().join("; "));
     facts.0
+}
+
+/// Where another tool's file was read from, and what it says of itself.
+fn source_facts(facts: &mut Facts, loaded: &Loaded, source: &Source) {
+    facts.add("source", "Read from", source.format.clone());
+    facts.add("recognised", "Recognised by", source.reason.clone());
+    facts.add("class", "Class", loaded.class.words().to_owned());
+    facts.add_known("started", "Started", source.started_at.clone());
+    for (name, value) in &source.about {
+        facts.add(&format!("source.{name}"), name, value.clone());
+    }
+    facts.add("sha256", "SHA-256 of the original", source.sha256.clone());
 }
 
 struct Facts(Vec<Fact>);
@@ -51,8 +71,16 @@ impl Facts {
 }
 
 fn target(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>) {
-    // Every shape without provenance that is imported was written by exo's bench.
-    facts.add("engine", "Engine", provenance.map_or_else(|| "exo".to_owned(), |p| p.target.engine.clone()));
+    // A shape with neither provenance nor source was written by exo's bench.
+    facts.add(
+        "engine",
+        "Engine",
+        match (provenance, &file.source) {
+            (Some(provenance), _) => provenance.target.engine.clone(),
+            (None, Some(source)) => source.engine.clone().unwrap_or_default(),
+            (None, None) => "exo".to_owned(),
+        },
+    );
     facts.add_known("engine_version", "Engine version", provenance.and_then(|p| p.target.engine_version.clone()));
     let mut models = distinct(file.runs.iter().map(|run| run.model_id.clone().or_else(|| run.model_short_id.clone())));
     if models.is_empty() {
@@ -68,7 +96,12 @@ fn target(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>)
                 let shard = actual.shard.as_deref().unwrap_or(units::ABSENT);
                 format!("reused: {shard} / {} / {}", actual.instance, units::count(actual.nodes.len() as u64, "node"))
             }
-            (_, Some(nodes @ 1..)) => format!("{sharding} / {meta} / {}", units::count(u64::from(nodes), "node")),
+            (actual, Some(nodes @ 1..)) => {
+                let really = actual.map(really).filter(|really| *really != (sharding, meta));
+                let really = really.map(|(sharding, meta)| format!(" (really {sharding} / {meta})"));
+                let nodes = units::count(u64::from(nodes), "node");
+                format!("{sharding} / {meta} / {nodes}{}", really.unwrap_or_default())
+            }
             _ => "an instance that was there already (not looked at)".to_owned(),
         })
     }));
@@ -76,6 +109,13 @@ fn target(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>)
     let downloads = file.runs.iter().filter_map(|run| run.download_duration_s).reduce(f64::max);
     facts.add_known("download", "Download", downloads.map(|seconds| format!("{} s", units::fixed(seconds, 1))));
     prompt_cache(facts, file, provenance);
+}
+
+/// What was built, in the words of the labels.
+fn really(actual: &ActualPlacement) -> (&str, &str) {
+    let shard = actual.shard.as_deref().unwrap_or(units::ABSENT);
+    let instance = actual.instance.as_str();
+    (shard.strip_suffix("ShardMetadata").unwrap_or(shard), instance.strip_suffix("Instance").unwrap_or(instance))
 }
 
 fn prompt_cache(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>) {

@@ -1,12 +1,17 @@
 //! The values of each metric, cell by cell, and what makes them weaker than they look.
 
+use std::collections::BTreeMap;
+
 use super::energies::{self, Energies};
+use super::overlays::Overlays;
+use super::published;
 use super::{AbsentMetric, CacheState, CellKey, NodeEnergy};
 use crate::energy::{PowerRecord, SAMPLES_NEEDED};
 use crate::frame::{self, Batch, Cell, FrameError};
 use crate::import::Loaded;
 use crate::metric::Metric;
 use crate::record::ResultFile;
+use crate::statistics::spread;
 use crate::throughput;
 use crate::units;
 
@@ -26,6 +31,8 @@ pub(crate) struct MeasuredCell {
     pub(crate) nodes: Vec<NodeEnergy>,
     /// Power readings behind the server's own account, of the request and node with the fewest.
     pub(crate) server_power_samples: Option<usize>,
+    /// What an instrument that was laid over the run covers; None without one.
+    pub(crate) overlay_scope: Option<crate::record::PowerScope>,
 }
 
 /// The values of one metric.
@@ -44,6 +51,8 @@ pub(crate) struct Sample {
 /// The values of one batch. Requests of a batch disturb each other: they are one measurement.
 #[derive(Debug, Clone)]
 pub(crate) struct Group {
+    /// Place of the batch among those of the cell.
+    pub(crate) batch: usize,
     /// Number of the session.
     pub(crate) session: u32,
     /// One value per request, or one for the batch.
@@ -54,6 +63,25 @@ impl Sample {
     /// All values in the order of measurement.
     pub(crate) fn values(&self) -> Vec<f64> {
         self.groups.iter().flat_map(|group| group.values.iter().copied()).collect()
+    }
+
+    /// One value per batch in the order of measurement: what is independent.
+    pub(crate) fn batch_means(&self) -> Vec<f64> {
+        self.groups.iter().filter_map(|group| spread::mean(&group.values)).collect()
+    }
+
+    /// The batches' means, session by session in the order of first appearance.
+    pub(crate) fn sessions(&self) -> Vec<Vec<f64>> {
+        let mut sessions: Vec<Vec<f64>> = Vec::new();
+        let mut places: BTreeMap<u32, usize> = BTreeMap::new();
+        for group in &self.groups {
+            let place = *places.entry(group.session).or_insert(sessions.len());
+            if place == sessions.len() {
+                sessions.push(Vec::new());
+            }
+            sessions[place].extend(spread::mean(&group.values));
+        }
+        sessions
     }
 }
 
@@ -72,10 +100,11 @@ impl MeasuredCell {
 /// Groups a file's requests into cells and takes each metric's values out.
 pub(crate) fn measure(loaded: &Loaded) -> Result<Vec<MeasuredCell>, FrameError> {
     let power = PowerRecord::of(&loaded.file);
-    Ok(frame::cells(loaded)?.into_iter().map(|cell| measure_cell(&loaded.file, &power, cell)).collect())
+    let overlays = Overlays::of(&loaded.file);
+    Ok(frame::cells(loaded)?.into_iter().map(|cell| measure_cell(&loaded.file, &power, &overlays, cell)).collect())
 }
 
-fn measure_cell(file: &ResultFile, power: &PowerRecord<'_>, cell: Cell) -> MeasuredCell {
+fn measure_cell(file: &ResultFile, power: &PowerRecord<'_>, overlays: &Overlays, cell: Cell) -> MeasuredCell {
     let energies = energies::energies(file, power, &cell);
     let mut samples = Vec::new();
     for metric in Metric::ALL {
@@ -84,8 +113,12 @@ fn measure_cell(file: &ResultFile, power: &PowerRecord<'_>, cell: Cell) -> Measu
             .iter()
             .enumerate()
             .map(|(place, batch)| {
-                let energy = energies.value(metric, &cell.key, place);
+                let energy = match metric {
+                    Metric::EnergyOverlay => overlays.joules(batch),
+                    _ => energies.value(metric, &cell.key, place),
+                };
                 Group {
+                    batch: place,
                     session: batch.session,
                     values: energy.map_or_else(|| values(metric, &cell, batch), |e| vec![e]),
                 }
@@ -93,14 +126,22 @@ fn measure_cell(file: &ResultFile, power: &PowerRecord<'_>, cell: Cell) -> Measu
             .filter(|group| !group.values.is_empty())
             .collect();
         if !groups.is_empty() {
-            let warnings = warnings(metric, &cell, &groups, &energies);
+            let mut warnings = warnings(metric, &cell, &groups, &energies);
+            warnings.extend(overlays.warning().filter(|_| metric == Metric::EnergyOverlay));
             let uncertainty_percent = energies.uncertainty_percent().filter(|_| metric == Metric::Energy);
             samples.push(Sample { metric, groups, warnings, uncertainty_percent });
         }
     }
     let absent = absent_energy(&energies);
     let server_power_samples = server_power_samples(&cell);
-    MeasuredCell { nodes: energies.nodes(file), cell, samples, absent, server_power_samples }
+    MeasuredCell {
+        nodes: energies.nodes(file),
+        cell,
+        samples,
+        absent,
+        server_power_samples,
+        overlay_scope: overlays.scope(),
+    }
 }
 
 /// The energy that was read and is not shown.
@@ -126,6 +167,9 @@ fn too_short(fewest: Option<usize>) -> Option<String> {
 
 /// The values of one metric in one batch; none where it has none. Those of the power readings stand in `energies`.
 fn values(metric: Metric, cell: &Cell, batch: &Batch) -> Vec<f64> {
+    if let Some(published) = published::values(metric, batch) {
+        return published;
+    }
     let known = |name: &str| -> Vec<f64> { batch.column(name).iter().flatten().copied().collect() };
     // A rate or a time of 0 or below is no measurement: exo writes a decode rate of 0 for one token and for failed streams.
     let positive = |name: &str| -> Vec<f64> { known(name).into_iter().filter(|value| *value > 0.0).collect() };
@@ -168,7 +212,9 @@ fn values(metric: Metric, cell: &Cell, batch: &Batch) -> Vec<f64> {
         | Metric::JoulesPerGeneratedToken
         | Metric::JoulesPerGeneratedTokenBatch
         | Metric::Power
-        | Metric::EnergyExoClient => Vec::new(),
+        | Metric::TokensPerSecondPerWatt
+        | Metric::EnergyExoClient
+        | Metric::EnergyOverlay => Vec::new(),
     }
 }
 
@@ -203,6 +249,7 @@ fn warnings(metric: Metric, cell: &Cell, groups: &[Group], energies: &Energies) 
         ));
     }
     if key.concurrency > EXO_REQUESTS_AT_ONCE
+        && !published::is_foreign(cell)
         && matches!(metric, Metric::GenerationTps | Metric::AggregateExoMaxTimesN | Metric::AggregateSumOfRates)
     {
         warnings.push(format!(
@@ -226,6 +273,7 @@ fn warnings(metric: Metric, cell: &Cell, groups: &[Group], energies: &Energies) 
             ));
         }
     }
+    warnings.extend(published::warning(metric, cell));
     if metric.is_of_power_readings() {
         warnings.extend(energies.warnings(metric));
     }

@@ -7,12 +7,13 @@ use crate::import::Loaded;
 /// their own were put into one file: their seconds do not count from one start.
 pub(super) fn timeline(loaded: &Loaded, measured: &[MeasuredCell]) -> Option<Timeline> {
     let file = &loaded.file;
-    if file.metric_series.is_empty() || loaded.document_rows.len() > 1 {
+    if (file.metric_series.is_empty() && file.overlays.is_empty()) || loaded.document_rows.len() > 1 {
         return None;
     }
     let series = file
         .metric_series
         .iter()
+        .chain(file.overlays.iter().map(|overlay| &overlay.series))
         .map(|series| PowerSeries {
             node_id: series.node_id.clone(),
             label: facts::node_name(file, &series.node_id).unwrap_or_else(|| series.node_id.clone()),

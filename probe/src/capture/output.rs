@@ -118,13 +118,12 @@ impl Output {
         let text = to_json(file)?;
         let folder = folder_of(&self.path);
         let failed = |error| unwritable(&self.path, error);
-        let mut beside = tempfile::Builder::new().prefix(".exoscope-").tempfile_in(folder).map_err(failed)?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".exoscope-");
+        // Temporary files are the user's alone; a result file is a file like any other, as far as the umask lets it.
         #[cfg(unix)]
-        {
-            // Temporary files are the user's alone; a result file is a file like any other.
-            use std::os::unix::fs::PermissionsExt as _;
-            beside.as_file().set_permissions(std::fs::Permissions::from_mode(0o644)).map_err(failed)?;
-        }
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let mut beside = builder.tempfile_in(folder).map_err(failed)?;
         beside.write_all(text.as_bytes()).map_err(failed)?;
         beside.as_file().sync_all().map_err(failed)?;
         beside.persist(&self.path).map_err(|error| failed(error.error))?;
@@ -179,6 +178,18 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         let error = Output::claim(&file.join("results.json")).unwrap_err().to_string();
         assert!(error.contains("cannot be written"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_result_file_may_be_read_as_any_other_file() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let (other, path) = (folder.path().join("other"), folder.path().join("results.json"));
+        std::fs::write(&other, "").unwrap();
+        Output::at(&path).unwrap().write(&ResultFile::default()).unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&path), mode(&other));
     }
 
     #[cfg(unix)]

@@ -31,6 +31,7 @@ use conclusion::{Place, conclude, reason};
 #[command(
     disable_help_flag = true,
     infer_long_args = true,
+    args_override_self = true,
     after_help = "\
 Prompts have exactly the length asked for, the prefix cache is not used, the end of sequence is
 banned by the server, warm-ups are thrown away, and concurrent requests start together. The instance
@@ -72,11 +73,11 @@ pub(super) struct Arguments {
           help_heading = "What is measured")]
     model: String,
     /// Prompt lengths, tokens; by comma, by space, or mixed
-    #[arg(long, required_unless_present_any = ["suite", "resume"], num_args = 1.., allow_negative_numbers = true,
+    #[arg(long, required_unless_present_any = ["suite", "resume"], num_args = 1.., action = clap::ArgAction::Set, allow_negative_numbers = true,
           value_name = "N", help_heading = "What is measured")]
     pp: Vec<String>,
     /// Tokens to generate; lists of equal length go in pairs, else each with each
-    #[arg(long, required_unless_present_any = ["suite", "resume"], num_args = 1.., allow_negative_numbers = true,
+    #[arg(long, required_unless_present_any = ["suite", "resume"], num_args = 1.., action = clap::ArgAction::Set, allow_negative_numbers = true,
           value_name = "N", help_heading = "What is measured")]
     tg: Vec<String>,
     /// Several models and plans in one go: a TOML file whose [defaults] and [[benchmark]] tables hold these flags
@@ -89,7 +90,7 @@ pub(super) struct Arguments {
     #[arg(long, help_heading = "What is measured")]
     all_combinations: bool,
     /// Requests started together
-    #[arg(long, num_args = 1.., default_values_t = [String::from("1")], value_name = "N", help_heading = "What is measured")]
+    #[arg(long, num_args = 1.., action = clap::ArgAction::Set, default_values_t = [String::from("1")], value_name = "N", help_heading = "What is measured")]
     concurrency: Vec<String>,
     /// Measured repeats of each group
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, help_heading = "What is measured")]

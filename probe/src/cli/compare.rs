@@ -1,73 +1,201 @@
 //! `exoscope compare`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use analyzer::comparison::{self, CompareError, Options, Verdict};
+use analyzer::comparison::calibration::Calibration;
+use analyzer::comparison::{self, CompareError, Comparison, Options, Verdict};
+use analyzer::import::Loaded;
+use analyzer::metric::Metric;
 
 use super::{CliError, Exit};
 use crate::report::document;
-use crate::report::render::{self, Format, Look};
+use crate::report::render::{self, ComparisonFormat, Look};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A change counts as improved or regressed when chance is ruled out (95 %, adjusted for the number of verdicts) and it is at
-least --delta. It counts as the same when the whole 95 % interval lies within --delta. Otherwise it is undecided.
+least --delta. It counts as the same when the whole 95 % interval lies within --delta. Otherwise no difference was found,
+and the words say which change this pair of sides would have shown.
+
+Several files per side are several sessions: how much sessions differ by themselves is then measured. With one session
+per side it comes from --calibration, else from --floor, else it is assumed and said to be.
 
 Examples:
   exoscope compare before.json after.json
-  exoscope compare before.json after.json --delta 5 --fail-on-regression
+  exoscope compare monday.json tuesday.json --to friday.json saturday.json
+  exoscope compare before.json after.json --calibration calibration.json --metric generation_tps
+  exoscope compare before.json after.json --format github --output \"$GITHUB_STEP_SUMMARY\"
 
-Exit codes are listed by `exoscope --help`.")]
+Exit codes: 0 nothing regressed, 1 regressed, 2 could not compare. --fail-on says what counts.")]
 pub(super) struct Arguments {
-    /// The result file to compare with; - reads standard input
-    #[arg(value_name = "BASE")]
-    base: String,
-    /// The result file to judge; - reads standard input
-    #[arg(value_name = "NEW")]
-    new: String,
+    /// The result files to compare with, and behind them the one to judge unless --to names it; - reads standard input
+    #[arg(required = true, value_name = "BASE")]
+    files: Vec<String>,
+    /// The result files to judge; - reads standard input
+    #[arg(long, value_name = "NEW", num_args = 1..)]
+    to: Vec<String>,
+    /// Power readings to lay over the base's files by time, as in `report --power`
+    #[arg(long, value_name = "FILE")]
+    power_base: Vec<String>,
+    /// Power readings to lay over the new files by time
+    #[arg(long, value_name = "FILE")]
+    power_new: Vec<String>,
+    #[command(flatten)]
+    judging: Judging,
     /// How the comparison is written
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: ComparisonFormat,
     /// Write to this file instead of standard output; folders are made as needed
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+}
+
+/// What counts as a change and what as a failure, for every verb that compares.
+#[derive(Debug, clap::Args)]
+pub(super) struct Judging {
     /// The smallest change of rates and times that matters, percent
     #[arg(long, value_name = "PERCENT", default_value_t = Options::default().delta_percent)]
     delta: f64,
     /// The smallest change of energy that matters, percent
     #[arg(long, value_name = "PERCENT", default_value_t = Options::default().delta_energy_percent)]
     delta_energy: f64,
-    /// Exit with code 4 when anything regressed, and with 1 when nothing could be compared
+    /// Compare this metric only, by its name in JSON (generation_tps); can be given several times
+    #[arg(long, value_name = "NAME", value_parser = metric)]
+    metric: Vec<Metric>,
+    /// How much sessions differ by themselves, from `exoscope calibrate`
+    #[arg(long, value_name = "FILE")]
+    calibration: Option<PathBuf>,
+    /// How much sessions differ by themselves, as a standard deviation in percent, where neither files nor a calibration tell
+    #[arg(long, value_name = "PERCENT")]
+    floor: Option<f64>,
+    /// Add what exo's and asiai's own rules would have said
     #[arg(long)]
+    legacy: bool,
+    /// What ends with exit code 1
+    #[arg(long, value_enum, default_value_t, value_name = "WHAT")]
+    fail_on: FailOn,
+    /// The same as --fail-on regressed, of earlier versions
+    #[arg(long, hide = true, conflicts_with = "fail_on")]
     fail_on_regression: bool,
+}
+
+/// What ends a comparison with exit code 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub(super) enum FailOn {
+    /// Anything that regressed
+    #[default]
+    Regressed,
+    /// Anything that regressed or in which no difference was found, since that is no proof that there is none
+    Undecided,
+    /// Nothing: exit code 0 whatever was found
+    Never,
+}
+
+/// A metric by its name in JSON.
+fn metric(name: &str) -> Result<Metric, String> {
+    let wanted = name.replace('-', "_");
+    serde_json::from_value(serde_json::Value::String(wanted)).map_err(|_| {
+        let names: Vec<String> = Metric::ALL
+            .iter()
+            .filter_map(|metric| Some(serde_json::to_value(metric).ok()?.as_str()?.to_owned()))
+            .collect();
+        format!("there is no such metric; there are {}", names.join(", "))
+    })
+}
+
+impl Judging {
+    /// The options of the comparison.
+    pub(super) fn options(&self) -> Result<Options, CliError> {
+        Ok(Options {
+            delta_percent: self.delta,
+            delta_energy_percent: self.delta_energy,
+            floor_percent: self.floor,
+            calibration: self.calibration.as_deref().map(read_calibration).transpose()?,
+            metrics: self.metric.clone(),
+            legacy: self.legacy,
+        })
+    }
+
+    /// The exit code for some comparisons that belong together.
+    pub(super) fn exit<'a>(&self, compared: impl IntoIterator<Item = &'a Comparison>) -> Exit {
+        if self.fail_on == FailOn::Never {
+            return Exit::Done;
+        }
+        let verdicts: Vec<Verdict> = compared
+            .into_iter()
+            .flat_map(|compared| {
+                let cells = compared.cells.iter().flat_map(|cell| &cell.metrics).filter_map(|row| row.verdict);
+                cells.chain(compared.geomean.iter().filter_map(|row| row.verdict))
+            })
+            .filter(|verdict| *verdict != Verdict::NotComparable)
+            .collect();
+        // A gate that passes because the new run measured nothing guards nothing.
+        if verdicts.is_empty() {
+            return Exit::Incomparable;
+        }
+        let fails = |verdict: &Verdict| match self.fail_on {
+            FailOn::Never => false,
+            FailOn::Regressed => *verdict == Verdict::Regressed,
+            FailOn::Undecided => matches!(verdict, Verdict::Regressed | Verdict::Undecided),
+        };
+        if verdicts.iter().any(fails) { Exit::Regressed } else { Exit::Done }
+    }
+}
+
+/// Reads a calibration file.
+pub(super) fn read_calibration(path: &Path) -> Result<Calibration, CliError> {
+    let name = path.display();
+    let bytes =
+        std::fs::read(path).map_err(|error| CliError::incomparable(format!("{name}: cannot be read: {error}")))?;
+    let calibration: Calibration = serde_json::from_slice(&bytes).map_err(|error| {
+        CliError::incomparable(format!("{name}: no calibration ({error}); `exoscope calibrate` writes one"))
+    })?;
+    match calibration.objection() {
+        Some(objection) => Err(CliError::incomparable(format!("{name}: {objection}"))),
+        None => Ok(calibration),
+    }
+}
+
+/// Reads result files; standard input at most once.
+pub(super) fn load(names: &[String]) -> Result<Vec<Loaded>, CliError> {
+    if names.iter().filter(|name| *name == document::STANDARD).count() > 1 {
+        return Err(CliError::usage("only one of the files can be read from standard input"));
+    }
+    names.iter().map(|name| document::load(name).map_err(CliError::incomparable)).collect()
+}
+
+/// The sentence of a comparison that was not made.
+pub(super) fn refused(error: CompareError) -> CliError {
+    match error {
+        CompareError::Delta(_) | CompareError::Floor(_) => CliError::usage(error),
+        _ => CliError::incomparable(error),
+    }
 }
 
 impl Arguments {
     pub(super) fn run(self) -> Result<Exit, CliError> {
-        if self.base == document::STANDARD && self.new == document::STANDARD {
-            return Err(CliError::usage("only one of the two files can be read from standard input"));
+        let (base, new) = match (self.to.as_slice(), self.files.as_slice()) {
+            ([], [base, new]) => (std::slice::from_ref(base), std::slice::from_ref(new)),
+            ([], files) => {
+                return Err(CliError::usage(format!(
+                    "{} without --to: name two files, or several of each side as BASE… --to NEW…",
+                    analyzer::units::count(files.len() as u64, "file")
+                )));
+            }
+            (to, files) => (files, to),
+        };
+        let options = self.judging.options()?;
+        let mut loaded = load(&[base, new].concat())?;
+        let mut of_new = loaded.split_off(base.len());
+        for (side, readings) in [(&mut loaded, &self.power_base), (&mut of_new, &self.power_new)] {
+            for file in side {
+                document::lay_over(file, readings).map_err(CliError::incomparable)?;
+            }
         }
-        let base = document::load(&self.base).map_err(CliError::failed)?;
-        let new = document::load(&self.new).map_err(CliError::failed)?;
-        let options = Options { delta_percent: self.delta, delta_energy_percent: self.delta_energy };
-        let compared = comparison::compare(&base, &new, &options).map_err(|error| match error {
-            CompareError::Delta(_) => CliError::usage(error),
-            _ => CliError::failed(error),
-        })?;
+        let compared = comparison::compare_sides(&loaded, &of_new, &options).map_err(refused)?;
         let look = Look::of(self.output.as_deref());
-        let text = render::comparison(&compared, self.format, look).map_err(CliError::failed)?;
-        document::write(self.output.as_deref(), &text).map_err(CliError::failed)?;
-        if !self.fail_on_regression {
-            return Ok(Exit::Done);
-        }
-        let judged = compared.cells.iter().flat_map(|cell| &cell.metrics).filter_map(|metric| metric.verdict);
-        let mut judged = judged.filter(|verdict| *verdict != Verdict::NotComparable).peekable();
-        if judged.peek().is_none() {
-            // A gate that passes because the new run measured nothing guards nothing.
-            return Err(CliError::failed(
-                "--fail-on-regression: nothing of the two files could be compared, so no regression can be ruled out",
-            ));
-        }
-        Ok(if compared.verdict == Verdict::Regressed { Exit::Regressed } else { Exit::Done })
+        let text = render::comparison(&compared, self.format, look).map_err(CliError::incomparable)?;
+        document::write(self.output.as_deref(), &text).map_err(CliError::incomparable)?;
+        Ok(self.judging.exit([&compared]))
     }
 }

@@ -13,12 +13,17 @@ Examples:
   exoscope report results.json
   exoscope report monday.json tuesday.json --format csv --output week.csv
   exoscope report --format json - < results.json
+  exoscope report results.json --power meter.csv
 
 Exit codes are listed by `exoscope --help`.")]
 pub(super) struct Arguments {
-    /// Result files of exo_bench (any version) or of exoscope bench; - reads standard input
+    /// Result files of exo_bench (any version), of exoscope bench or of other tools; - reads standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
+    /// Power readings to lay over each run by time: macmon (JSON Lines), powermetrics (-f plist) or a meter's CSV (time,
+    /// watts); give it once per instrument
+    #[arg(long, value_name = "FILE")]
+    power: Vec<String>,
     /// How the report is written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -33,7 +38,10 @@ impl Arguments {
         let mut exit = Exit::Done;
         for name in &self.files {
             match document::load(name) {
-                Ok(file) => loaded.push(file),
+                Ok(mut file) => {
+                    document::lay_over(&mut file, &self.power).map_err(CliError::failed)?;
+                    loaded.push(file);
+                }
                 Err(error) => {
                     // One bad file does not hide the others.
                     say(&format!("exoscope: {error}"));

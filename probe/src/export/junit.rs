@@ -62,8 +62,7 @@ fn passed(run: &Run) -> String {
         detail.map(|detail| detail.request_index).or(run.concurrent_index),
         detail.map(|detail| detail.session),
     );
-    let elapsed: Option<f64> = run.elapsed_s.into();
-    let time = elapsed.filter(|seconds| *seconds >= 0.0).map(|seconds| format!(" time=\"{seconds}\""));
+    let time = run.elapsed_s.filter(|seconds| *seconds >= 0.0).map(|seconds| format!(" time=\"{seconds}\""));
     format!("    <testcase classname=\"{class}\" name=\"{name}\"{}/>\n", time.unwrap_or_default())
 }
 

@@ -393,7 +393,7 @@ fn warnings(pp: &[u64], tg: &[u64], use_prefix_cache: bool) -> Vec<String> {
         if !pp.is_sorted() {
             warnings.push(
                 "--use-prefix-cache with --pp not in ascending order: a shorter prompt after a longer one is found in the \
-                 cache whole"
+                 cache but for its last tokens, so that its prefill measures hardly anything"
                     .into(),
             );
         }

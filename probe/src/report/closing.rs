@@ -14,6 +14,14 @@ use super::render::{self, Look};
 pub fn table(name: &str, file: ResultFile) -> Result<String, FrameError> {
     let rows = file.runs.len();
     let format = format!("exoscope {}", analyzer::record::FORMAT_VERSION);
-    let loaded = Loaded { name: name.to_owned(), format, file, notices: Vec::new(), document_rows: vec![rows] };
+    let loaded = Loaded {
+        name: name.to_owned(),
+        format,
+        file,
+        notices: Vec::new(),
+        document_rows: vec![rows],
+        reason: "just written".to_owned(),
+        class: analyzer::record::Comparability::Endpoint,
+    };
     Ok(render::closing(&summary::report(&loaded)?, Look::of(None)))
 }

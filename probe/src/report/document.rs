@@ -52,6 +52,20 @@ pub fn load(name: &str) -> Result<Loaded, DocumentError> {
     Ok(import::load(name, &bytes)?)
 }
 
+/// Lays power readings over a run by time.
+///
+/// # Errors
+/// [`DocumentError`] names the file of readings and the reason.
+pub fn lay_over(loaded: &mut Loaded, power: &[String]) -> Result<(), DocumentError> {
+    for name in power {
+        let bytes = fs::read(name).map_err(|source| DocumentError::Read { name: name.clone(), source })?;
+        let (overlay, notices) = import::overlay::overlay(&loaded.file, name, &bytes)?;
+        loaded.file.overlays.push(overlay);
+        loaded.notices.extend(notices);
+    }
+    Ok(())
+}
+
 /// Writes a report to a file, or to standard output for `None` and "-".
 ///
 /// A file appears whole or not at all: it is written beside its place and then moved there. Folders are made as needed.

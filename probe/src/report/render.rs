@@ -2,16 +2,32 @@
 //!
 //! * [`sheet`] blocks of headings, lines and grids: the content, once for terminal and Markdown.
 //! * `report` a summary → blocks.
+//! * `percentiles` the tail of a metric → blocks.
+//! * `across` what all cells of a file tell together → blocks.
 //! * `closing` the end of a run → blocks.
 //! * `comparison` a comparison → blocks.
+//! * `explanation` what metrics are → blocks.
+//! * `calibration` a calibration → blocks.
+//! * `plan` a plan → blocks.
+//! * `history` an archive → blocks.
+//! * `github` a comparison → a step summary.
+//! * `junit` a comparison → test cases.
 //! * `terminal` blocks → a terminal's width and colours.
 //! * `markdown` blocks → Markdown.
 //! * `csv` one line per cell and metric, unrounded.
 
+mod across;
+mod calibration;
 mod closing;
 mod comparison;
 mod csv;
+mod explanation;
+mod github;
+mod history;
+mod junit;
 mod markdown;
+mod percentiles;
+mod plan;
 mod report;
 pub mod sheet;
 mod terminal;
@@ -20,6 +36,11 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 
 use analyzer::comparison::Comparison;
+use analyzer::comparison::calibration::Calibration;
+use analyzer::comparison::history::History;
+use analyzer::comparison::planning::Plan;
+use analyzer::explanation::Explanation;
+use analyzer::metric::Metric;
 use analyzer::summary::{FileReport, Report};
 
 /// How a report is written.
@@ -32,6 +53,36 @@ pub enum Format {
     Json,
     /// One line per cell and metric, unrounded; an empty field is an absent value
     Csv,
+    /// The tables in Markdown
+    Markdown,
+}
+
+/// How a comparison is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum ComparisonFormat {
+    /// Tables for people
+    #[default]
+    Table,
+    /// All numbers unrounded, as the analyzer gives them; its JSON Schema is published
+    Json,
+    /// The tables in Markdown
+    Markdown,
+    /// One line per cell and metric, unrounded; an empty field is an absent value
+    Csv,
+    /// A test case per cell and judged metric: failed where it regressed, skipped where it is not comparable
+    Junit,
+    /// A GitHub step summary: the verdict in a line, the tables folded away
+    Github,
+}
+
+/// How a plan or a history is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum OverviewFormat {
+    /// Tables for people
+    #[default]
+    Table,
+    /// All numbers unrounded, as the analyzer gives them
+    Json,
     /// The tables in Markdown
     Markdown,
 }
@@ -95,15 +146,90 @@ pub fn closing(report: &FileReport, look: Look) -> String {
 ///
 /// # Errors
 /// [`RenderError`] is a fault of this program.
-pub fn comparison(compared: &Comparison, format: Format, look: Look) -> Result<String, RenderError> {
+pub fn comparison(compared: &Comparison, format: ComparisonFormat, look: Look) -> Result<String, RenderError> {
     Ok(match format {
-        Format::Json => json(compared)?,
-        Format::Csv => csv::comparison(compared)?,
-        Format::Table => terminal::draw(&comparison::blocks(compared), look),
-        Format::Markdown => markdown::draw(&comparison::blocks(compared)),
+        ComparisonFormat::Json => json(compared)?,
+        ComparisonFormat::Csv => csv::comparison(compared)?,
+        ComparisonFormat::Table => terminal::draw(&comparison::blocks(compared), look),
+        ComparisonFormat::Markdown => markdown::draw(&comparison::blocks(compared)),
+        ComparisonFormat::Junit => junit::draw(compared),
+        ComparisonFormat::Github => github::draw(compared),
     })
 }
 
-fn json(value: &impl serde::Serialize) -> Result<String, RenderError> {
+/// Writes what a metric is, worked through.
+///
+/// # Errors
+/// [`RenderError`] is a fault of this program.
+pub fn explanation(explained: &Explanation, format: Format, look: Look) -> Result<String, RenderError> {
+    Ok(match format {
+        Format::Json => json(explained)?,
+        Format::Csv => csv::explanations(std::slice::from_ref(explained))?,
+        Format::Table => terminal::draw(&explanation::blocks(explained)?, look),
+        Format::Markdown => markdown::draw(&explanation::blocks(explained)?),
+    })
+}
+
+/// Writes the list of all metrics; as JSON and CSV with all that is said of each.
+///
+/// # Errors
+/// [`RenderError`] is a fault of this program.
+pub fn explanations(all: &[Explanation], format: Format, look: Look) -> Result<String, RenderError> {
+    Ok(match format {
+        Format::Json => json(&all)?,
+        Format::Csv => csv::explanations(all)?,
+        Format::Table => terminal::draw(&explanation::list(all)?, look),
+        Format::Markdown => markdown::draw(&explanation::list(all)?),
+    })
+}
+
+/// A metric as JSON spells it: "generation_tps".
+///
+/// # Errors
+/// [`RenderError`] is a fault of this program.
+pub fn metric_id(metric: Metric) -> Result<String, RenderError> {
+    csv::word(&metric)
+}
+
+/// Writes a calibration, for people.
+#[must_use]
+pub fn calibration(found: &Calibration, look: Look) -> String {
+    terminal::draw(&calibration::blocks(found), look)
+}
+
+/// Writes a plan.
+///
+/// # Errors
+/// [`RenderError`] is a fault of this program.
+pub fn plan(plan: &Plan, format: OverviewFormat, look: Look) -> Result<String, RenderError> {
+    overview(plan, plan::blocks(plan), format, look)
+}
+
+/// Writes a history.
+///
+/// # Errors
+/// [`RenderError`] is a fault of this program.
+pub fn history(history: &History, format: OverviewFormat, look: Look) -> Result<String, RenderError> {
+    overview(history, history::blocks(history), format, look)
+}
+
+fn overview(
+    value: &impl serde::Serialize,
+    blocks: Vec<sheet::Block>,
+    format: OverviewFormat,
+    look: Look,
+) -> Result<String, RenderError> {
+    Ok(match format {
+        OverviewFormat::Table => terminal::draw(&blocks, look),
+        OverviewFormat::Json => json(value)?,
+        OverviewFormat::Markdown => markdown::draw(&blocks),
+    })
+}
+
+/// Writes any value of the analyzer as JSON, a newline at its end.
+///
+/// # Errors
+/// [`RenderError::Json`] is a fault of this program.
+pub fn json(value: &impl serde::Serialize) -> Result<String, RenderError> {
     Ok(serde_json::to_string_pretty(value)? + "\n")
 }

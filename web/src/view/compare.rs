@@ -9,7 +9,7 @@ use web_sys::HtmlInputElement;
 
 use super::{App, parts};
 use crate::state::{self, Choices, Route};
-use crate::view_model::compare::table;
+use crate::view_model::compare::{over_all, table};
 
 pub(super) fn screen(app: App, base: u32, new: u32) -> impl IntoView {
     let both = Memo::new(move |_| app.analysis.report(base).zip(app.analysis.report(new)));
@@ -56,6 +56,7 @@ fn whole(app: App, comparison: Arc<Comparison>) -> impl IntoView {
             }
         })
         .collect_view();
+    let comparison_of_all = Arc::clone(&comparison);
     let differs = (!comparison.residue.is_empty()).then(|| {
         view! { <h2>"Also differs"</h2><ul class="residue">{residue}</ul> }
     });
@@ -93,6 +94,7 @@ fn whole(app: App, comparison: Arc<Comparison>) -> impl IntoView {
                 parts::table(table).into_any()
             }
         }
+        {over_all(&comparison_of_all).map(|table| view! { <section data-geomean="">{parts::table(table)}</section> })}
     }
 }
 

@@ -11,16 +11,10 @@ use super::interval::Axis;
 use super::run::metric_id;
 use super::table::{Cell, Column, Row, Table};
 
-/// A verdict as a sign and a word; colour comes last.
+/// A verdict as its sign and the analyzer's words; colour comes last.
 #[must_use]
-pub const fn words(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Improved => "▲ improved",
-        Verdict::Regressed => "▼ regressed",
-        Verdict::Same => "= same",
-        Verdict::Undecided => "~ undecided",
-        Verdict::NotComparable => "⌀ not comparable",
-    }
+pub fn words(verdict: Option<Verdict>, words: &str) -> String {
+    verdict.map_or_else(|| words.to_owned(), |verdict| format!("{} {words}", verdict.sign()))
 }
 
 /// A verdict as JSON spells it.
@@ -90,6 +84,62 @@ const fn is_changed(metric: &MetricComparison) -> bool {
     matches!(metric.verdict, Some(Verdict::Improved | Verdict::Regressed))
 }
 
+/// The table of each metric over all cells; None where there is one cell, which says it itself.
+#[must_use]
+pub fn over_all(comparison: &Comparison) -> Option<Table> {
+    if comparison.geomean.iter().all(|row| row.cells < 2) {
+        return None;
+    }
+    let mut notes = Vec::new();
+    let rows = comparison
+        .geomean
+        .iter()
+        .map(|row| {
+            let cells = row.cells as f64;
+            let interval = row
+                .interval_percent
+                .map_or_else(|| ABSENT.to_owned(), |[low, high]| format!("{} to {}", change(low), change(high)));
+            Row {
+                cell: None,
+                metric: Some(metric_id(row.metric)),
+                verdict: row.verdict.map(id),
+                heading: None,
+                cells: vec![
+                    Cell {
+                        more: Some(row.metric.definition().formula.to_owned()),
+                        ..Cell::words(row.metric.definition().name)
+                    },
+                    Cell::number(row.cells.to_string(), "geomean_cells", Some(cells)),
+                    Cell::number(
+                        row.change_percent.map_or_else(|| ABSENT.to_owned(), change),
+                        "geomean_change_percent",
+                        row.change_percent,
+                    ),
+                    Cell { class: "interval", ..Cell::words(interval) },
+                    Cell { class: row.verdict.map_or("", class), ..Cell::words(words(row.verdict, &row.words)) },
+                    Cell::marks(&mut notes, row.warnings.clone()),
+                ],
+            }
+        })
+        .collect();
+    Some(Table {
+        caption: "Each metric over all cells that both sides have".into(),
+        columns: vec![
+            Column::words("metric"),
+            Column::number("cells"),
+            Column {
+                meaning: "change of the geometric mean over the cells, paired by cell".into(),
+                ..Column::number("change")
+            },
+            Column::words("95 % interval of the change"),
+            Column::words("verdict"),
+            Column { meaning: "why a number is weaker than it looks".into(), ..Column::words("note") },
+        ],
+        rows,
+        notes,
+    })
+}
+
 /// One prefix for a metric down the whole table, as the terminal has it.
 fn scales(comparison: &Comparison) -> BTreeMap<Metric, Scale> {
     let mut values: BTreeMap<Metric, (&str, Vec<f64>)> = BTreeMap::new();
@@ -115,11 +165,7 @@ fn row(index: usize, metric: &MetricComparison, scale: &Scale, axis: &Axis, note
         .interval_percent
         .map_or_else(|| ABSENT.to_owned(), |[low, high]| format!("{} to {}", change(low), change(high)));
     let drawn = metric.change_percent.zip(metric.interval_percent);
-    let mut weak = Vec::new();
-    if let (Some(Verdict::Undecided), Some(resolves)) = (metric.verdict, metric.resolves_percent) {
-        weak.push(format!("this pair resolves {} or more", percent(resolves)));
-    }
-    weak.extend(metric.warnings.iter().cloned());
+    let weak = metric.warnings.clone();
     Row {
         cell: Some(index),
         metric: Some(metric_id(metric.metric)),
@@ -146,7 +192,7 @@ fn row(index: usize, metric: &MetricComparison, scale: &Scale, axis: &Axis, note
                 Better::Higher => "higher",
                 Better::Lower => "lower",
             }),
-            Cell { class: metric.verdict.map_or("", class), ..Cell::words(metric.verdict.map_or("not judged", words)) },
+            Cell { class: metric.verdict.map_or("", class), ..Cell::words(words(metric.verdict, &metric.words)) },
             Cell::marks(notes, weak),
         ],
     }
@@ -161,7 +207,7 @@ mod tests {
         for verdict in
             [Verdict::Improved, Verdict::Regressed, Verdict::Same, Verdict::Undecided, Verdict::NotComparable]
         {
-            assert!(words(verdict).ends_with(&id(verdict).replace('_', " ")), "{}", words(verdict));
+            assert!(words(Some(verdict), verdict.word()).ends_with(verdict.word()));
             assert_eq!(serde_json::to_value(verdict).unwrap(), id(verdict));
         }
     }
@@ -191,5 +237,29 @@ mod tests {
         assert_eq!(changed.rows.iter().filter_map(|row| row.metric.as_deref()).collect::<Vec<_>>(), ["prefill_tps"]);
         let same = analyzer::comparison::compare(&loaded("base", 400.0), &loaded("new", 400.0), &options).unwrap();
         assert!(table(&same, true).rows.is_empty(), "no heading stands over nothing");
+    }
+
+    #[test]
+    fn the_words_and_the_row_over_all_cells_are_the_analyzers() {
+        let two_cells = |name: &str, rate: f64| {
+            let mut loaded = loaded(name, rate);
+            let mut more = loaded.file.runs.clone();
+            more.iter_mut().for_each(|run| run.pp_tokens = Some(128));
+            loaded.file.runs.extend(more);
+            loaded.document_rows = vec![loaded.file.runs.len()];
+            loaded
+        };
+        let options = analyzer::comparison::Options::default();
+        let compared =
+            analyzer::comparison::compare(&two_cells("base", 400.0), &two_cells("new", 300.0), &options).unwrap();
+        let all = over_all(&compared).unwrap();
+        let prefill = all.rows.iter().find(|row| row.metric.as_deref() == Some("prefill_tps")).unwrap();
+        assert_eq!((prefill.cells[1].text.as_str(), prefill.verdict), ("2", Some("regressed")));
+        assert_eq!(prefill.cells[2].value, compared.geomean[0].change_percent);
+        let generation = &table(&compared, false).rows[2];
+        assert_eq!(generation.cells[9].text, format!("~ {}", compared.cells[0].metrics[1].words));
+        assert!(generation.cells[9].text.starts_with("~ no difference found (this pair resolves ≥ "));
+        let one = analyzer::comparison::compare(&loaded("base", 400.0), &loaded("new", 300.0), &options).unwrap();
+        assert_eq!(over_all(&one), None, "one cell says it itself");
     }
 }

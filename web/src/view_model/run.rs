@@ -88,6 +88,10 @@ fn cell_table(index: usize, name: &str, cell: &CellReport) -> Table {
             Column::number("n"),
             Column::number("median"),
             Column::number("mean"),
+            Column {
+                meaning: "95 % interval of the mean (Student), over batches, or over sessions where they differ".into(),
+                ..Column::number("95 % of mean")
+            },
             Column { meaning: "sample standard deviation (n − 1)".into(), ..Column::number("sd") },
             Column { meaning: "coefficient of variation: sd / mean".into(), ..Column::number("CV %") },
             Column {
@@ -117,6 +121,7 @@ fn metric_row(index: usize, summary: &MetricSummary, notes: &mut Vec<String>) ->
             Cell::number(summary.n.to_string(), "n", Some(summary.n as f64)),
             number("median", Some(summary.median)),
             number("mean", Some(summary.mean)),
+            interval(&scale, summary),
             number("sd", summary.sd),
             Cell::number(cv, "cv_percent", summary.cv_percent),
             Cell::words(summary.stability.word()),
@@ -128,6 +133,15 @@ fn metric_row(index: usize, summary: &MetricSummary, notes: &mut Vec<String>) ->
     }
 }
 
+/// The interval of the mean; a dash where nothing was repeated.
+fn interval(scale: &Scale, summary: &MetricSummary) -> Cell {
+    let text = summary.mean_interval.as_ref().map_or_else(
+        || ABSENT.to_owned(),
+        |interval| format!("{}–{}", scale.text(Some(interval.low)), scale.text(Some(interval.high))),
+    );
+    Cell { class: "number", ..Cell::words(text) }
+}
+
 /// A metric that is too weak to be shown: a dash, and the reason below.
 fn absent_row(absent: &AbsentMetric, notes: &mut Vec<String>) -> Row {
     let definition = absent.metric.definition();
@@ -137,6 +151,7 @@ fn absent_row(absent: &AbsentMetric, notes: &mut Vec<String>) -> Row {
             Cell { more: Some(definition.formula.to_owned()), ..Cell::words(definition.name) },
             Cell::words(definition.unit),
             Cell::words("0"),
+            dash(),
             dash(),
             dash(),
             dash(),

@@ -33,6 +33,28 @@ impl Placement {
     }
 }
 
+impl Placement {
+    /// What was really offered where the labels say something else; none where they are right. On one node exo builds a
+    /// pipeline over a ring whatever was asked for, and keeps the labels of the question.
+    #[must_use]
+    pub fn mislabelled(&self) -> Option<String> {
+        let actual = self.instance.actual()?;
+        let shard = actual.shard.as_deref().and_then(|tag| tag.strip_suffix("ShardMetadata"));
+        let meta = actual.instance.strip_suffix("Instance");
+        let wrong =
+            shard.is_some_and(|shard| shard != self.sharding) || meta.is_some_and(|meta| meta != self.instance_meta);
+        (wrong && self.sharding != "reused").then(|| {
+            format!(
+                "the placement labelled {} is really {} / {} / nodes={}, as its instance says",
+                self.words(),
+                shard.unwrap_or("?"),
+                meta.unwrap_or("?"),
+                actual.nodes.len()
+            )
+        })
+    }
+}
+
 /// Finds the model that the user named; where the plan says so, the cluster is asked to learn one that it does not know.
 ///
 /// # Errors

@@ -94,7 +94,7 @@ impl Group<'_> {
             generation_frames: tokens.map(|stamps| stamps.len() as u64),
         };
         let run = Run {
-            elapsed_s: exchange.done.since(from),
+            elapsed_s: Some(exchange.done.since(from)),
             output_text_preview: self.keep_preview.then(|| answer.text.chars().take(200).collect()),
             stats: Some(answer.stats),
             power_usage: answer.power_usage,
@@ -110,6 +110,7 @@ impl Group<'_> {
             concurrency: Some(self.concurrency),
             concurrent_index: (self.concurrency > 1).then_some(completed),
             download_duration_s: self.download_duration_s,
+            figures: None,
             exoscope: Some(RunDetail {
                 session: self.session,
                 start: None,

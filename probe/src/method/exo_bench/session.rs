@@ -71,6 +71,7 @@ impl<'a> Run<'a> {
         let placements = offer::settle(self.cluster, plan, self.model).await?;
         if session == 0 {
             recorder.record(planned(plan, &placements));
+            placements.iter().filter_map(Placement::mislabelled).for_each(|words| recorder.notice(words));
             if let Some(first) = placements.first() {
                 planning::prepare(self.cluster, recorder, plan, self.model, first, &mut self.stock).await?;
             }

@@ -1,6 +1,7 @@
 //! A comparison → blocks: the first glance, a table, what else differs.
 
-use analyzer::comparison::{Comparison, MetricComparison, Side};
+use analyzer::comparison::legacy::LegacyView;
+use analyzer::comparison::{Comparison, GeomeanComparison, MetricComparison, Side, Verdict};
 use analyzer::metric::Metric;
 use analyzer::units::{self, ABSENT, Scale};
 
@@ -9,12 +10,23 @@ use super::sheet::{Block, Grid, Notes};
 
 /// The blocks of a comparison.
 pub(super) fn blocks(comparison: &Comparison) -> Vec<Block> {
-    let tag = if comparison.simulated { "  [simulated]" } else { "" };
     let mut blocks = vec![
-        Block::Heading(1, format!("{} → {}{tag}", comparison.base, comparison.new)),
+        Block::Heading(1, format!("{} → {}{}", comparison.base, comparison.new, tag(comparison))),
         Block::Line(comparison.headline.clone()),
-        Block::List("Beware".to_owned(), comparison.warnings.clone()),
     ];
+    blocks.extend(details(comparison));
+    blocks
+}
+
+/// Said behind a heading of numbers that a simulator made.
+pub(super) const fn tag(comparison: &Comparison) -> &'static str {
+    if comparison.simulated { "  [simulated]" } else { "" }
+}
+
+/// All but the heading and the first glance.
+pub(super) fn details(comparison: &Comparison) -> Vec<Block> {
+    let tag = tag(comparison);
+    let mut blocks = vec![Block::List("Beware".to_owned(), comparison.warnings.clone())];
     if !comparison.cells.is_empty() {
         blocks.push(Block::Heading(2, format!("Cells{tag}")));
         blocks.push(Block::Line(format!(
@@ -23,6 +35,17 @@ pub(super) fn blocks(comparison: &Comparison) -> Vec<Block> {
             comparison.delta_percent, comparison.delta_energy_percent
         )));
         blocks.push(Block::Grid(grid(comparison)));
+    }
+    if comparison.geomean.iter().any(|row| row.cells > 1) {
+        blocks.push(Block::Heading(2, format!("Over all cells{tag}")));
+        blocks.push(Block::Line(
+            "The change of the geometric mean over the cells that both sides have, paired by cell.".to_owned(),
+        ));
+        blocks.push(Block::Grid(over_all(&comparison.geomean)));
+    }
+    if !comparison.legacy.is_empty() {
+        blocks.push(Block::Heading(2, "What other tools would have said".to_owned()));
+        blocks.push(Block::Grid(others(&comparison.legacy)));
     }
     if !comparison.residue.is_empty() {
         blocks.push(Block::Heading(2, "What else differs".to_owned()));
@@ -70,11 +93,60 @@ fn cells(row: &MetricComparison, scale: &Scale, notes: &mut Notes) -> Vec<String
         scale.text(row.new.as_ref().map(Side::shown)),
         count(&row.new),
         row.change_percent.map_or_else(absent, units::change),
-        row.interval_percent
-            .map_or_else(absent, |[low, high]| format!("{} … {}", units::change(low), units::change(high))),
-        row.verdict.map_or_else(|| "not judged".to_owned(), |verdict| format!("{} {}", verdict.sign(), verdict.word())),
+        interval(row.interval_percent),
+        judged(row.verdict, &row.words),
         notes.marks(&row.warnings),
     ]
+}
+
+fn interval(percent: Option<[f64; 2]>) -> String {
+    percent.map_or_else(|| ABSENT.to_owned(), |[low, high]| format!("{} … {}", units::change(low), units::change(high)))
+}
+
+/// The verdict as a sign and its words.
+pub(super) fn judged(verdict: Option<Verdict>, words: &str) -> String {
+    verdict.map_or_else(|| words.to_owned(), |verdict| format!("{} {words}", verdict.sign()))
+}
+
+fn over_all(rows: &[GeomeanComparison]) -> Grid {
+    let mut grid = Grid::new(["metric", ">cells", ">change", ">interval", "verdict", "note"]);
+    let mut notes = Notes::default();
+    grid.rows = rows
+        .iter()
+        .map(|row| {
+            vec![
+                row.metric.definition().name.to_owned(),
+                row.cells.to_string(),
+                row.change_percent.map_or_else(|| ABSENT.to_owned(), units::change),
+                interval(row.interval_percent),
+                judged(row.verdict, &row.words),
+                notes.marks(&row.warnings),
+            ]
+        })
+        .collect();
+    grid.notes = notes;
+    grid.without_empty(&["note"])
+}
+
+fn others(views: &[LegacyView]) -> Grid {
+    let several = Several::of(views.iter().map(|view| &view.cell));
+    let heads = ["tool", "its rule", ">base", ">new", ">change", "would have said"];
+    let mut grid = Grid::new(PLACE.into_iter().chain(heads));
+    for view in views {
+        let scale = Scale::of(view.metric.definition().unit, [view.base, view.new]);
+        let figure = |value: f64| format!("{} {}", scale.text(Some(value)), scale.label());
+        let mut line = place(&view.cell, several);
+        line.extend([
+            view.tool.clone(),
+            view.rule.clone(),
+            figure(view.base),
+            figure(view.new),
+            units::change(view.change_percent),
+            view.said.clone(),
+        ]);
+        grid.rows.push(line);
+    }
+    grid.without_empty(&REMOVABLE)
 }
 
 /// One prefix for a metric, down the whole table. None where no cell has it.

@@ -2,7 +2,8 @@
 //! spreadsheets and data frames read as none.
 
 use analyzer::comparison::{Comparison, Side};
-use analyzer::summary::{CellKey, Report};
+use analyzer::explanation::Explanation;
+use analyzer::summary::{CellKey, MetricSummary, PercentileSupport, Report};
 use serde_json::Value;
 
 use super::RenderError;
@@ -11,7 +12,35 @@ const KEY: [&str; 9] =
     ["model_id", "sharding", "instance_meta", "nodes", "pp_tokens", "tg", "concurrency", "cache", "streamed"];
 
 /// Fields of a metric, from its name to its warnings.
-const METRIC_FIELDS: usize = 14;
+const METRIC_FIELDS: usize = 14 + STATISTICS.len();
+
+/// Fields that say how sure the numbers are, how the values lie and how they go.
+const STATISTICS: [&str; 24] = [
+    "mad",
+    "mean_low",
+    "mean_high",
+    "mean_of",
+    "median_low",
+    "median_high",
+    "median_confidence",
+    "p50",
+    "p90",
+    "p95",
+    "p99",
+    "p10",
+    "p5",
+    "p1",
+    "thin_percentiles",
+    "too_few_percentiles",
+    "no_spread",
+    "outliers",
+    "drift_found",
+    "drift_change_percent",
+    "drift_tau",
+    "drift_p",
+    "asiai_drift",
+    "steps",
+];
 
 /// Numbers of one field, in the order of measurement.
 fn several<T: ToString>(numbers: &[T]) -> String {
@@ -37,12 +66,10 @@ pub(super) fn reports(reports: &Report) -> Result<String, RenderError> {
         "stability",
         "min",
         "max",
-        "values",
-        "value_sessions",
-        "uncertainty_percent",
-        "warnings",
     ];
-    writer.write_record(["file", "format", "simulated"].into_iter().chain(KEY).chain(rest))?;
+    let last = ["values", "value_sessions", "uncertainty_percent", "warnings"];
+    let first = ["file", "format", "simulated"];
+    writer.write_record(first.into_iter().chain(KEY).chain(rest).chain(STATISTICS).chain(last))?;
     for file in &reports.files {
         for cell in &file.cells {
             let mut front = vec![file.name.clone(), file.format.clone(), file.simulated.to_string()];
@@ -74,6 +101,9 @@ pub(super) fn reports(reports: &Report) -> Result<String, RenderError> {
                     word(&summary.stability)?,
                     summary.min.to_string(),
                     summary.max.to_string(),
+                ]);
+                row.extend(statistics(summary)?);
+                row.extend([
                     several(&summary.values),
                     several(&summary.sessions),
                     number(summary.uncertainty_percent),
@@ -84,6 +114,47 @@ pub(super) fn reports(reports: &Report) -> Result<String, RenderError> {
         }
     }
     text(writer)
+}
+
+/// The fields of [`STATISTICS`]; outliers as places of values from 0, steps as batches from 0.
+fn statistics(summary: &MetricSummary) -> Result<[String; STATISTICS.len()], RenderError> {
+    let (mean, median) = (summary.mean_interval.as_ref(), summary.median_interval.as_ref());
+    let all = || summary.percentiles.iter().chain(&summary.slow_tail);
+    let percentile = |percent: f64| number(all().find(|found| found.percent == percent).map(|found| found.value));
+    let supported = |support: PercentileSupport| {
+        several(&all().filter(|found| found.support == support).map(|found| found.percent).collect::<Vec<_>>())
+    };
+    let drift = summary.drift.as_ref();
+    let truth = |truth: Option<bool>| truth.map(|truth| truth.to_string()).unwrap_or_default();
+    Ok([
+        number(summary.mad),
+        number(mean.map(|interval| interval.low)),
+        number(mean.map(|interval| interval.high)),
+        match mean {
+            Some(interval) => word(&interval.of)?,
+            None => String::new(),
+        },
+        number(median.map(|interval| interval.low)),
+        number(median.map(|interval| interval.high)),
+        number(median.map(|interval| interval.confidence)),
+        percentile(50.0),
+        percentile(90.0),
+        percentile(95.0),
+        percentile(99.0),
+        percentile(10.0),
+        percentile(5.0),
+        percentile(1.0),
+        supported(PercentileSupport::Thin),
+        supported(PercentileSupport::TooFew),
+        summary.no_spread.to_string(),
+        several(&summary.outliers.iter().map(|outlier| outlier.index).collect::<Vec<_>>()),
+        truth(drift.and_then(|drift| drift.found)),
+        number(drift.and_then(|drift| drift.change_percent)),
+        number(drift.and_then(|drift| drift.kendall_tau)),
+        number(drift.and_then(|drift| drift.kendall_p)),
+        truth(drift.and_then(|drift| drift.asiai_warns)),
+        several(&summary.steps.iter().map(|step| step.batch).collect::<Vec<_>>()),
+    ])
 }
 
 /// A comparison as CSV.
@@ -109,6 +180,7 @@ pub(super) fn comparison(comparison: &Comparison) -> Result<String, RenderError>
         "p_adjusted",
         "resolves_percent",
         "verdict",
+        "words",
         "warnings",
     ];
     writer.write_record(["base", "new", "simulated"].into_iter().chain(KEY).chain(rest))?;
@@ -131,10 +203,34 @@ pub(super) fn comparison(comparison: &Comparison) -> Result<String, RenderError>
                     Some(verdict) => word(&verdict)?,
                     None => String::new(),
                 },
+                metric.words.clone(),
                 metric.warnings.join("; "),
             ]);
             writer.write_record(&row)?;
         }
+    }
+    text(writer)
+}
+
+/// Explanations as CSV.
+pub(super) fn explanations(all: &[Explanation]) -> Result<String, RenderError> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let head = ["metric", "name", "unit", "better", "primary", "version", "formula", "source", "example", "result"];
+    writer.write_record(head)?;
+    for explained in all {
+        let example = explained.example.as_ref();
+        writer.write_record([
+            word(&explained.metric)?,
+            explained.name.clone(),
+            explained.unit.clone(),
+            word(&explained.better)?,
+            explained.primary.to_string(),
+            explained.version.to_string(),
+            explained.formula.clone(),
+            explained.source.clone(),
+            example.map(|example| example.working.clone()).unwrap_or_default(),
+            number(example.map(|example| example.result)),
+        ])?;
     }
     text(writer)
 }
@@ -158,7 +254,7 @@ fn key(key: &CellKey) -> Result<Vec<String>, RenderError> {
 }
 
 /// An enum's word, as the JSON spells it.
-fn word(value: &impl serde::Serialize) -> Result<String, RenderError> {
+pub(super) fn word(value: &impl serde::Serialize) -> Result<String, RenderError> {
     Ok(plain(&serde_json::to_value(value)?))
 }
 

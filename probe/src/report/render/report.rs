@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 
 use analyzer::metric::Metric;
-use analyzer::summary::{AbsentMetric, CellKey, CellReport, FileReport, MetricSummary, Report};
+use analyzer::summary::{AbsentMetric, CellKey, CellReport, ConfidenceInterval, FileReport, MetricSummary, Report};
 use analyzer::units::{self, ABSENT, Scale};
 
+use super::across;
+use super::percentiles;
 use super::sheet::{Block, Grid, Notes};
 
 /// The blocks of some summaries.
@@ -33,11 +35,14 @@ fn file(report: &FileReport) -> Vec<Block> {
             blocks.push(Block::Heading(2, definition.name.to_owned() + tag));
             blocks.push(Block::Line(format!("{} ({})", definition.formula, definition.source)));
             blocks.push(Block::Grid(grid));
+            blocks.extend(percentiles::blocks(metric, &report.cells));
         }
         if metric == Metric::Energy {
             blocks.extend(node_blocks(&report.cells, tag));
         }
     }
+    blocks.extend(across::scaling(report, tag));
+    blocks.extend(across::pooled(report, tag));
     let console = console(&report.cells);
     if !console.is_empty() {
         blocks.push(Block::Heading(2, "as exo's console prints it".to_owned()));
@@ -91,7 +96,7 @@ pub(super) fn place(key: &CellKey, several: Several) -> Vec<String> {
 /// Columns of [`PLACE`] that may be left out when no row says anything there.
 pub(super) const REMOVABLE: [&str; 4] = ["model", "placement", "cache", "streamed"];
 
-fn several(cells: &[CellReport]) -> Several {
+pub(super) fn several(cells: &[CellReport]) -> Several {
     Several::of(cells.iter().map(|cell| &cell.key))
 }
 
@@ -132,13 +137,14 @@ fn metric_grid(metric: Metric, cells: &[CellReport]) -> Option<Grid> {
     let heads = [
         ">n".to_owned(),
         format!(">median {unit}"),
+        MEDIAN_INTERVAL.to_owned(),
         "note".to_owned(),
-        format!(">mean {unit}"),
-        format!(">sd {unit}"),
+        // The unit of the median is that of the whole row; repeated, it would push the row off a terminal of 120 columns.
+        ">mean".to_owned(),
+        MEAN_INTERVAL.to_owned(),
+        ">sd".to_owned(),
         ">CV %".to_owned(),
         "steady".to_owned(),
-        format!(">min {unit}"),
-        format!(">max {unit}"),
     ];
     let mut grid = Grid::new(PLACE.into_iter().chain(heads.iter().map(String::as_str)));
     let mut notes = Notes::default();
@@ -148,7 +154,7 @@ fn metric_grid(metric: Metric, cells: &[CellReport]) -> Option<Grid> {
             Ok(summary) => summary,
             Err(absent) => {
                 let mark = notes.marks(std::slice::from_ref(&absent.why));
-                row.extend(["0", ABSENT, &mark].map(str::to_owned));
+                row.extend(["0", ABSENT, ABSENT, &mark].map(str::to_owned));
                 row.resize(PLACE.len() + heads.len(), ABSENT.to_owned());
                 grid.rows.push(row);
                 continue;
@@ -157,18 +163,31 @@ fn metric_grid(metric: Metric, cells: &[CellReport]) -> Option<Grid> {
         row.extend([
             summary.n.to_string(),
             scale.text(Some(summary.median)),
+            interval(&scale, summary.median_interval.as_ref()),
             notes.marks(&summary.warnings),
             scale.text(Some(summary.mean)),
+            interval(&scale, summary.mean_interval.as_ref()),
             scale.text(summary.sd),
             summary.cv_percent.map_or_else(|| ABSENT.to_owned(), |cv| units::fixed(cv, 1)),
             summary.stability.word().to_owned(),
-            scale.text(Some(summary.min)),
-            scale.text(Some(summary.max)),
         ]);
         grid.rows.push(row);
     }
     grid.notes = notes;
-    Some(grid.without_empty(&REMOVABLE.into_iter().chain(["note"]).collect::<Vec<_>>()))
+    let removable = REMOVABLE.into_iter().chain(["note", &MEDIAN_INTERVAL[1..], &MEAN_INTERVAL[1..]]);
+    Some(grid.without_empty(&removable.collect::<Vec<_>>()))
+}
+
+/// The heads of the intervals, which stand to the right of what they are of.
+const MEDIAN_INTERVAL: &str = ">95 % of it";
+const MEAN_INTERVAL: &str = ">95 % of mean";
+
+/// An interval in the words of a column: "26.1–26.9".
+fn interval(scale: &Scale, interval: Option<&ConfidenceInterval>) -> String {
+    interval.map_or_else(
+        || ABSENT.to_owned(),
+        |interval| format!("{}–{}", scale.text(Some(interval.low)), scale.text(Some(interval.high))),
+    )
 }
 
 /// The energy node by node; nothing where one node is all there is.

@@ -1,0 +1,4 @@
+//! Bytes near asiai → the importers.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| analyzer_fuzz::hold("asiai", bytes));

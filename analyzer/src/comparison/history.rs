@@ -1,0 +1,198 @@
+//! An archive of result files: each cell as a series over time, and the newest file against what came before.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::logs::Logs;
+use super::{CompareError, Comparison, Options, Verdict, compare_sides, segments, sides, verdict};
+use crate::import::Loaded;
+use crate::metric::Metric;
+use crate::summary::{CellKey, MeasuredCell};
+
+/// A file and when it was measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dated {
+    /// The file.
+    pub loaded: Loaded,
+    /// Seconds since 1970-01-01 UTC.
+    pub at_s: f64,
+    /// The same in words, and where it is from.
+    pub at: String,
+}
+
+/// What an archive says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct History {
+    /// The files, oldest first.
+    pub files: Vec<ArchivedFile>,
+    /// Each cell and metric over time.
+    pub cells: Vec<CellHistory>,
+    /// The newest file against all files of the seven days before it; null where there is none.
+    pub against_week: Option<Comparison>,
+    /// The newest file against the files since the last change point, metric by metric; a metric without a file before the
+    /// newest has no entry.
+    pub against_segments: Vec<SegmentComparison>,
+    /// The gravest verdict of all these comparisons.
+    pub verdict: Verdict,
+    /// What was left out and why, a sentence each.
+    pub notices: Vec<String>,
+}
+
+/// A file of the archive.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ArchivedFile {
+    /// Its name.
+    pub name: String,
+    /// When it was measured.
+    pub at: String,
+    /// The same, seconds since 1970-01-01 UTC.
+    pub at_s: f64,
+}
+
+/// One metric of one cell over time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CellHistory {
+    /// The cell.
+    pub cell: CellKey,
+    /// The metric.
+    pub metric: Metric,
+    /// Its unit.
+    pub unit: String,
+    /// One point per file that has it, oldest first.
+    pub points: Vec<Point>,
+    /// Where the level changed: places in `points`, the first 0. The newest point takes no part: it is what is judged.
+    pub segments: Vec<usize>,
+}
+
+/// One file's value.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Point {
+    /// Place of the file in [`History::files`].
+    pub file: usize,
+    /// Geometric mean over the file's sessions.
+    pub geomean: f64,
+    /// Values.
+    pub n: u64,
+}
+
+/// The newest file against the segment of one metric.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SegmentComparison {
+    /// The metric.
+    pub metric: Metric,
+    /// Name of the segment's first file: since the last change of any cell's level.
+    pub since: String,
+    /// The comparison, of this metric alone.
+    pub comparison: Comparison,
+}
+
+/// The week that asiai's rule looks back, s.
+pub const WEEK_S: f64 = 7.0 * 86400.0;
+
+/// Reads an archive. Files of the same measurement count once.
+///
+/// # Errors
+/// [`CompareError::Nothing`] for no file; [`CompareError::Frame`] is a fault of this program.
+pub fn history(files: Vec<Dated>, options: &Options) -> Result<History, CompareError> {
+    options.check()?;
+    let (files, mut notices) = in_order(files);
+    let Some((newest, before)) = files.split_last() else { return Err(CompareError::Nothing) };
+    let measured: Vec<Vec<MeasuredCell>> =
+        files.iter().map(|file| sides::measure(std::slice::from_ref(&file.loaded))).collect::<Result<_, _>>()?;
+    let cells = series(&measured, options);
+    let week: Vec<Loaded> = before
+        .iter()
+        .filter(|file| file.at_s >= newest.at_s - WEEK_S && file.at_s < newest.at_s)
+        .map(|file| file.loaded.clone())
+        .collect();
+    let of_newest = std::slice::from_ref(&newest.loaded);
+    let against_week = (!week.is_empty()).then(|| compare_sides(&week, of_newest, options)).transpose()?;
+    if against_week.is_none() {
+        notices.push("no file is of the seven days before the newest".to_owned());
+    }
+    let mut against_segments = Vec::new();
+    for metric in Metric::ALL.into_iter().filter(|metric| metric.definition().primary && options.shows(*metric)) {
+        let Some(since) = last_change(metric, &cells, before.len()) else { continue };
+        let base: Vec<Loaded> = before[since..].iter().map(|file| file.loaded.clone()).collect();
+        let of_metric = Options { metrics: vec![metric], legacy: false, ..options.clone() };
+        against_segments.push(SegmentComparison {
+            metric,
+            since: before[since].loaded.name.clone(),
+            comparison: compare_sides(&base, of_newest, &of_metric)?,
+        });
+    }
+    let compared = against_week.iter().chain(against_segments.iter().map(|segment| &segment.comparison));
+    Ok(History {
+        verdict: verdict::gravest(compared.map(|compared| compared.verdict)),
+        files: files
+            .iter()
+            .map(|file| ArchivedFile { name: file.loaded.name.clone(), at: file.at.clone(), at_s: file.at_s })
+            .collect(),
+        cells,
+        against_week,
+        against_segments,
+        notices,
+    })
+}
+
+/// Oldest first, by name where two are of the same instant; copies left out.
+fn in_order(mut files: Vec<Dated>) -> (Vec<Dated>, Vec<String>) {
+    files.sort_by(|a, b| a.at_s.total_cmp(&b.at_s).then_with(|| a.loaded.name.cmp(&b.loaded.name)));
+    let mut kept: Vec<Dated> = Vec::new();
+    let mut notices = Vec::new();
+    for file in files {
+        // A copy has the same rows, and nearly always the same instant: look at the neighbours first.
+        match kept.iter().rev().find(|known| known.loaded.file.runs == file.loaded.file.runs) {
+            Some(twin) => notices.push(format!(
+                "{} holds the same measurement as {} and is left out",
+                file.loaded.name, twin.loaded.name
+            )),
+            None => kept.push(file),
+        }
+    }
+    (kept, notices)
+}
+
+fn series(measured: &[Vec<MeasuredCell>], options: &Options) -> Vec<CellHistory> {
+    let mut points: BTreeMap<(CellKey, Metric), Vec<Point>> = BTreeMap::new();
+    for (file, cells) in measured.iter().enumerate() {
+        for cell in cells {
+            for sample in cell.samples.iter().filter(|sample| options.shows(sample.metric)) {
+                let Some(logs) = Logs::of(sample) else { continue };
+                let point = Point { file, geomean: libm::exp(logs.mean()), n: logs.count() as u64 };
+                points.entry((cell.key().clone(), sample.metric)).or_default().push(point);
+            }
+        }
+    }
+    let newest = measured.len().saturating_sub(1);
+    points
+        .into_iter()
+        .map(|((cell, metric), points)| {
+            let logs: Vec<f64> =
+                points.iter().filter(|point| point.file < newest).map(|point| libm::log(point.geomean)).collect();
+            CellHistory {
+                cell,
+                metric,
+                unit: metric.definition().unit.to_owned(),
+                segments: segments::starts(&logs),
+                points,
+            }
+        })
+        .collect()
+}
+
+/// The first file since the last change of any cell that the newest file has, too. None where no earlier file has one.
+fn last_change(metric: Metric, cells: &[CellHistory], newest: usize) -> Option<usize> {
+    let in_newest = |cell: &&CellHistory| cell.points.last().is_some_and(|point| point.file == newest);
+    let of_metric = || cells.iter().filter(|cell| cell.metric == metric).filter(in_newest);
+    let earlier: BTreeSet<usize> =
+        of_metric().flat_map(|cell| &cell.points).map(|point| point.file).filter(|file| *file < newest).collect();
+    let changed = of_metric()
+        .filter_map(|cell| cell.points.get(*cell.segments.last()?))
+        .map(|point| point.file)
+        .filter(|file| *file < newest)
+        .max();
+    changed.or_else(|| earlier.first().copied())
+}

@@ -1,0 +1,116 @@
+//! A side of a cell on the log scale: one value per batch, session by session.
+
+use super::drift::{self, Drift};
+use crate::statistics::spread;
+use crate::summary::Sample;
+
+/// One value per batch; the order of sessions and of the batches in them is that of measurement, and matters to the drift
+/// alone.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Logs {
+    sessions: Vec<Session>,
+    drift: Option<Drift>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Session {
+    number: u32,
+    /// In the order of measurement.
+    values: Vec<f64>,
+    mean: f64,
+    squares: f64,
+}
+
+impl Session {
+    fn of(number: u32, values: Vec<f64>) -> Option<Self> {
+        // Sums depend on their order in the last digit. Added up by size, they do not depend on who measured what first.
+        let mut sorted = values.clone();
+        sorted.sort_by(f64::total_cmp);
+        let mean = spread::mean(&sorted)?;
+        Some(Self { number, values, mean, squares: spread::squared_deviations(&sorted) })
+    }
+}
+
+impl Logs {
+    /// None where a value is not positive, or there is none.
+    pub(super) fn of(sample: &Sample) -> Option<Self> {
+        let mut sessions: Vec<(u32, Vec<f64>)> = Vec::new();
+        for group in &sample.groups {
+            let mut logarithms = spread::logarithms(&group.values)?;
+            logarithms.sort_by(f64::total_cmp);
+            let value = spread::mean(&logarithms)?;
+            match sessions.iter_mut().rev().find(|(number, _)| *number == group.session) {
+                Some((_, values)) => values.push(value),
+                None => sessions.push((group.session, vec![value])),
+            }
+        }
+        Self::of_sessions(sessions)
+    }
+
+    /// Of logarithms by session; None where there is none.
+    pub(super) fn of_sessions(sessions: Vec<(u32, Vec<f64>)>) -> Option<Self> {
+        let sessions: Vec<Session> =
+            sessions.into_iter().filter_map(|(number, values)| Session::of(number, values)).collect();
+        let drift = drift::of_sessions(sessions.iter().map(|session| session.values.as_slice()));
+        (!sessions.is_empty()).then_some(Self { sessions, drift })
+    }
+
+    /// Values, i.e. batches.
+    pub(super) fn count(&self) -> usize {
+        self.sessions.iter().map(|session| session.values.len()).sum()
+    }
+
+    /// All values.
+    pub(super) fn values(&self) -> Vec<f64> {
+        self.sessions.iter().flat_map(|session| session.values.iter().copied()).collect()
+    }
+
+    /// Number of sessions, 1 or more.
+    pub(super) fn sessions(&self) -> usize {
+        self.sessions.len()
+    }
+
+    /// The mean over the sessions' means, so that a long session does not outvote a short one.
+    pub(super) fn mean(&self) -> f64 {
+        let mut means: Vec<f64> = self.sessions.iter().map(|session| session.mean).collect();
+        means.sort_by(f64::total_cmp);
+        spread::mean(&means).unwrap_or(f64::NAN)
+    }
+
+    /// Number and mean of each session.
+    pub(super) fn session_means(&self) -> impl Iterator<Item = (u32, f64)> {
+        self.sessions.iter().map(|session| (session.number, session.mean))
+    }
+
+    /// Squared deviations inside sessions, and their degrees of freedom.
+    pub(super) fn within(&self) -> (f64, usize) {
+        let mut squares: Vec<f64> = self.sessions.iter().map(|session| session.squares).collect();
+        squares.sort_by(f64::total_cmp);
+        (squares.iter().sum(), self.count() - self.sessions.len())
+    }
+
+    /// How the values move in the course of a session, where they do.
+    pub(super) const fn drift(&self) -> Option<&Drift> {
+        self.drift.as_ref()
+    }
+
+    /// 1 / sessions.
+    pub(super) fn inverse_of_sessions(&self) -> f64 {
+        1.0 / self.sessions.len() as f64
+    }
+
+    /// What the variance within sessions is multiplied by to give that of the mean: the mean of 1 / values over the
+    /// sessions, divided by their number, since the mean is that of the sessions' means.
+    ///
+    /// Values that drift are no independent looks at one quantity: a session of them counts as one value, which widens the
+    /// interval and discards nothing.
+    pub(super) fn inverse_of_values(&self) -> f64 {
+        if self.drift.is_some() {
+            return self.inverse_of_sessions();
+        }
+        let mut parts: Vec<f64> = self.sessions.iter().map(|session| 1.0 / session.values.len() as f64).collect();
+        parts.sort_by(f64::total_cmp);
+        let sessions = self.sessions.len() as f64;
+        parts.iter().sum::<f64>() / (sessions * sessions)
+    }
+}

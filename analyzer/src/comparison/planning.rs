@@ -1,0 +1,218 @@
+//! What a design will resolve before it is run: the smallest change that so many sessions of so many repeats will show.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::calibration::{self, CalibratedMetric, Calibration};
+use super::logs::Logs;
+use super::{CompareError, Options, sides, variance};
+use crate::frame;
+use crate::import::Loaded;
+use crate::metric::Metric;
+use crate::record::Pauses;
+use crate::statistics::difference::{self, Variance};
+use crate::statistics::{interval, quantile};
+use crate::summary::MeasuredCell;
+
+/// What is to be run, on each side alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Design {
+    /// Sessions per side, 1 or more.
+    pub sessions: u32,
+    /// Repeats of each cell per session, 1 or more.
+    pub repeats: u32,
+}
+
+/// What is known of the noise; the first source that knows a metric speaks for it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Known<'a> {
+    /// A calibration.
+    pub calibration: Option<&'a Calibration>,
+    /// A file of the same cells: its repeats, and its sessions where it has two or more.
+    pub file: Option<&'a Loaded>,
+    /// A declared deviation between sessions, percent.
+    pub floor_percent: Option<f64>,
+    /// A declared deviation within a session, percent.
+    pub noise_percent: Option<f64>,
+    /// Seconds that one request takes, where no file tells.
+    pub seconds_per_request: Option<f64>,
+}
+
+/// A plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Plan {
+    /// Sessions per side.
+    pub sessions: u32,
+    /// Repeats per session.
+    pub repeats: u32,
+    /// Cells that are run.
+    pub cells: u64,
+    /// How long one side takes, s: requests and pauses, without placing the model; null where nothing tells.
+    pub seconds_per_side: Option<f64>,
+    /// One entry per judged metric whose noise is known.
+    pub metrics: Vec<PlannedMetric>,
+    /// What the plan stands on, a sentence each.
+    pub notices: Vec<String>,
+}
+
+/// What the design resolves of one metric. Deviations are of logarithms, in percent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlannedMetric {
+    /// Which.
+    pub metric: Metric,
+    /// Deviation within a session.
+    pub within_percent: f64,
+    /// Deviation between sessions.
+    pub between_percent: f64,
+    /// Where the two come from.
+    pub source: String,
+    /// Half-width of the 95 % interval of a change, percent: what the pair resolves.
+    pub resolves_percent: f64,
+    /// The smallest true change that is called one four times in five, percent: it has to come out beyond the interval and
+    /// beyond the smallest change that matters.
+    pub detects_percent: f64,
+}
+
+/// The point that a normal deviate stays below with probability 0.8: SciPy's `norm.ppf(0.8)`.
+const POWER_80: f64 = 0.841_621_233_572_914_3;
+
+/// Noise of one metric.
+struct Noise {
+    within: f64,
+    between: Variance,
+    source: String,
+}
+
+/// Plans a design.
+///
+/// # Errors
+/// [`CompareError::Frame`] is a fault of this program.
+pub fn plan(design: Design, known: Known<'_>, options: &Options) -> Result<Plan, CompareError> {
+    options.check()?;
+    let cells = known.file.map(|file| sides::measure(std::slice::from_ref(file))).transpose()?;
+    let number = cells.as_ref().map_or(1, |cells| cells.len().max(1));
+    let metrics: Vec<PlannedMetric> = Metric::ALL
+        .into_iter()
+        .filter(|metric| metric.definition().primary && options.shows(*metric))
+        .filter_map(|metric| {
+            let noise = noise(metric, cells.as_deref(), known, options)?;
+            Some(planned(metric, design, number, &noise, options))
+        })
+        .collect();
+    let mut notices = Vec::new();
+    if metrics.is_empty() {
+        notices.push("the noise is not known: give a file, a calibration, or --noise".to_owned());
+    }
+    if design.sessions == 1 {
+        notices.push(
+            "one session per side cannot show how much sessions differ: that part is taken from elsewhere".to_owned(),
+        );
+    }
+    if cells.is_none() {
+        notices.push("without a file, one cell is planned for".to_owned());
+    }
+    Ok(Plan {
+        sessions: design.sessions,
+        repeats: design.repeats,
+        cells: number as u64,
+        seconds_per_side: seconds(design, cells.as_deref(), known),
+        metrics,
+        notices,
+    })
+}
+
+fn noise(metric: Metric, cells: Option<&[MeasuredCell]>, known: Known<'_>, options: &Options) -> Option<Noise> {
+    let percent = |percent: f64| Variance { value: percent * percent / 1e4, freedom: f64::INFINITY };
+    let logs: Vec<Logs> = cells
+        .map(|cells| sides::samples(cells, metric).into_iter().filter_map(|(_, sample)| Logs::of(sample)).collect())
+        .unwrap_or_default();
+    let of_file = calibration::of_logs(metric, &logs);
+    let of_calibration = known.calibration.and_then(|found| found.metrics.iter().find(|found| found.metric == metric));
+    let repeats = || {
+        let (squares, freedom) =
+            logs.iter().map(Logs::within).fold((0.0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
+        (freedom > 0).then(|| squares / freedom as f64)
+    };
+    let whole = |found: &CalibratedMetric, source: &str| Noise {
+        within: found.within_percent.map_or(0.0, |within| within * within / 1e4),
+        between: Variance {
+            value: found.between_percent * found.between_percent / 1e4,
+            freedom: found.between_freedom.unwrap_or(f64::INFINITY),
+        },
+        source: source.to_owned(),
+    };
+    if let Some(found) = of_calibration {
+        return Some(whole(found, "calibration"));
+    }
+    if let Some(found) = &of_file
+        && known.floor_percent.is_none()
+    {
+        return Some(whole(found, "the file's sessions"));
+    }
+    let (within, of_within) = match (known.noise_percent, repeats()) {
+        (Some(noise), _) => (noise * noise / 1e4, "declared noise"),
+        (None, Some(variance)) => (variance, "the file's repeats"),
+        (None, None) => return None,
+    };
+    let (between, of_between) = match known.floor_percent {
+        Some(floor) => (percent(floor), "declared floor"),
+        None => (percent(100.0 * options.floor(metric)), "assumed floor"),
+    };
+    Some(Noise { within, between, source: format!("{of_within}, {of_between}") })
+}
+
+/// The interval that the comparison will give, with the noise as it is expected.
+fn planned(metric: Metric, design: Design, cells: usize, noise: &Noise, options: &Options) -> PlannedMetric {
+    let (sessions, repeats) = (f64::from(design.sessions), f64::from(design.repeats));
+    let part = 2.0 * noise.within / (sessions * repeats);
+    let squared_error = if design.sessions >= 2 {
+        // As `variance::Means` will find it where a slow session is slow in all its cells: the worse of the two cases.
+        let common = noise.between.value / (noise.between.value + noise.within / repeats).max(f64::MIN_POSITIVE);
+        let freedom = 2.0 * (sessions - 1.0) * cells as f64 / (1.0 + (cells as f64 - 1.0) * common * common);
+        Variance { value: part + 2.0 * noise.between.value / sessions, freedom }
+    } else {
+        let within_freedom = 2.0 * (repeats - 1.0) * cells as f64;
+        let repeated =
+            Variance { value: part, freedom: if within_freedom > 0.0 { within_freedom } else { f64::INFINITY } };
+        difference::satterthwaite(&[repeated, variance::scaled(noise.between, 2.0)])
+    };
+    let error = squared_error.value.sqrt();
+    let half_width = error * interval::critical_value(0.95, squared_error.freedom).unwrap_or(f64::INFINITY);
+    let matters = difference::log_difference(options.delta(metric));
+    PlannedMetric {
+        metric,
+        within_percent: 100.0 * noise.within.sqrt(),
+        between_percent: 100.0 * noise.between.value.sqrt(),
+        source: noise.source.clone(),
+        resolves_percent: difference::percent(half_width),
+        detects_percent: difference::percent(half_width.max(matters) + POWER_80 * error),
+    }
+}
+
+/// Requests and pauses of one side. None where nothing tells how long a request takes.
+fn seconds(design: Design, cells: Option<&[MeasuredCell]>, known: Known<'_>) -> Option<f64> {
+    let pauses = known
+        .file
+        .and_then(|file| file.file.exoscope.as_ref())
+        .map_or_else(Pauses::default, |provenance| provenance.method.pauses);
+    let of_requests: Vec<f64> = match (known.seconds_per_request, cells) {
+        (Some(seconds), cells) => vec![seconds; cells.map_or(1, |cells| cells.len().max(1))],
+        (None, Some(cells)) if !cells.is_empty() => cells.iter().map(of_batch).collect::<Option<_>>()?,
+        _ => return None,
+    };
+    let repeats = f64::from(design.repeats);
+    let cell = |seconds: &f64| repeats * (pauses.before_repeat_s + seconds) + pauses.after_group_s;
+    let session = pauses.after_cleanup_s + pauses.after_ready_s + pauses.after_placement_s;
+    Some(f64::from(design.sessions) * (session + of_requests.iter().map(cell).sum::<f64>()))
+}
+
+/// Median over the batches of a cell of the longest request.
+fn of_batch(cell: &MeasuredCell) -> Option<f64> {
+    let longest: Vec<f64> = cell
+        .cell
+        .batches
+        .iter()
+        .filter_map(|batch| batch.column(frame::ELAPSED).iter().flatten().copied().reduce(f64::max))
+        .collect();
+    quantile::median(&longest)
+}

@@ -1,0 +1,146 @@
+//! What a metric is, in words, and worked through with the numbers of a file.
+//!
+//! * `working` the metric of one batch, step by step.
+
+mod working;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::frame::FrameError;
+use crate::import::Loaded;
+use crate::metric::{Better, Metric};
+use crate::summary::{MeasuredCell, Sample, measure};
+use crate::units::Scale;
+
+/// A metric, explained.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Explanation {
+    /// Which.
+    pub metric: Metric,
+    /// Its short name.
+    pub name: String,
+    /// Unit.
+    pub unit: String,
+    /// Which way is better.
+    pub better: Better,
+    /// The formula in words, with the clock and who takes the time.
+    pub formula: String,
+    /// Who defined it.
+    pub source: String,
+    /// Version of the definition.
+    pub version: u32,
+    /// Whether a comparison judges it.
+    pub primary: bool,
+    /// The formula with numbers; null where the file has none of this metric.
+    pub example: Option<Example>,
+}
+
+/// A metric of one batch, worked through.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Example {
+    /// The file.
+    pub file: String,
+    /// True where its numbers come from the simulator.
+    pub simulated: bool,
+    /// The cell in words: "pp 2048 tg 384 c 1, pipeline / ring / 2 nodes".
+    pub cell: String,
+    /// Which batch of the cell, from 1.
+    pub batch: u64,
+    /// The numbers that go in.
+    pub inputs: Vec<Input>,
+    /// What is done with them: "(25.7 s − 10.1 s) / (384 − 1)".
+    pub working: String,
+    /// What comes out, in the metric's unit: the value that the report has.
+    pub result: f64,
+    /// The result in words: "40.69 ms".
+    pub result_words: String,
+}
+
+/// A number that goes in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Input {
+    /// What it is.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+    /// Its unit; empty for a count.
+    pub unit: String,
+}
+
+impl Input {
+    fn new(name: &str, value: f64, unit: &str) -> Self {
+        Self { name: name.to_owned(), value, unit: unit.to_owned() }
+    }
+
+    /// The value in words: "40.69 ms", "384".
+    #[must_use]
+    pub fn words(&self) -> String {
+        if self.unit.is_empty() { crate::units::fixed(self.value, 0) } else { said(self.value, &self.unit) }
+    }
+}
+
+/// A value with its unit.
+fn said(value: f64, unit: &str) -> String {
+    let scale = Scale::of(unit, [value]);
+    format!("{} {}", scale.text(Some(value)), scale.label())
+}
+
+/// Explains a metric with the numbers of the first batch of a file that has it.
+///
+/// # Errors
+/// [`FrameError`] is a fault of this program: every file that was loaded can be explained.
+pub fn explain(metric: Metric, loaded: &Loaded) -> Result<Explanation, FrameError> {
+    Ok(explanation(metric, loaded, &measure(loaded)?))
+}
+
+/// Explains every metric, in the catalogue's order.
+///
+/// # Errors
+/// [`FrameError`] is a fault of this program: every file that was loaded can be explained.
+pub fn explain_all(loaded: &Loaded) -> Result<Vec<Explanation>, FrameError> {
+    let measured = measure(loaded)?;
+    Ok(Metric::ALL.into_iter().map(|metric| explanation(metric, loaded, &measured)).collect())
+}
+
+fn explanation(metric: Metric, loaded: &Loaded, measured: &[MeasuredCell]) -> Explanation {
+    let definition = metric.definition();
+    let found = measured.iter().find_map(|cell| Some((cell, cell.sample(metric)?)));
+    Explanation {
+        metric,
+        name: definition.name.to_owned(),
+        unit: definition.unit.to_owned(),
+        better: definition.better,
+        formula: definition.formula.to_owned(),
+        source: definition.source.to_owned(),
+        version: definition.version,
+        primary: definition.primary,
+        example: found.and_then(|(cell, sample)| example(loaded, cell, sample)),
+    }
+}
+
+fn example(loaded: &Loaded, cell: &MeasuredCell, sample: &Sample) -> Option<Example> {
+    let group = sample.groups.first()?;
+    let reported = *group.values.first()?;
+    let unit = sample.metric.definition().unit;
+    // What cannot be worked out again from the file, as an energy of several windows put together, is shown as it is.
+    let worked = working::work_out(&loaded.file, cell, sample.metric, group.batch)
+        .filter(|worked| (worked.result - reported).abs() <= SAME * reported.abs());
+    let (inputs, working) = worked.map_or_else(
+        || (vec![Input::new(sample.metric.definition().name, reported, unit)], "as the file tells it".to_owned()),
+        |worked| (worked.inputs, worked.working),
+    );
+    Some(Example {
+        file: loaded.name.clone(),
+        simulated: loaded.file.exoscope.as_ref().is_some_and(|provenance| provenance.simulated),
+        cell: format!("{}, {}", cell.key().words(), cell.key().placement()),
+        batch: group.batch as u64 + 1,
+        inputs,
+        working,
+        result: reported,
+        result_words: said(reported, unit),
+    })
+}
+
+/// The report and the working go different ways to the same number, and may differ in its last digits.
+const SAME: f64 = 1e-9;

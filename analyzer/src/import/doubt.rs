@@ -1,0 +1,129 @@
+//! What in a file cannot be true, or hardly: wrong units, clocks that run backwards, times below nothing.
+//!
+//! Nothing is put right and nothing is left out: a reader is told, a sentence each.
+
+use crate::record::{MetricSeries, ResultFile, Run};
+use crate::units;
+
+/// No single request was seen to decode faster; the fastest hardware for one gives a few thousand tokens a second.
+const DECODE_TPS: f64 = 20_000.0;
+/// No machine was seen to prefill one prompt faster.
+const PREFILL_TPS: f64 = 5_000_000.0;
+/// A request of two days. exo's client waits two hours at most.
+const REQUEST_S: f64 = 172_800.0;
+/// A time a hundred times as long as the server's own two phases is one in another unit, or a queue.
+const TIMES_TOO_LONG: f64 = 100.0;
+/// A time below this share of the server's own two phases cannot be.
+const SHARE_TOO_SHORT: f64 = 0.1;
+
+/// The doubts about a file.
+pub(super) fn doubts(file: &ResultFile) -> Vec<String> {
+    let rows = units::count(file.runs.len() as u64, "row");
+    let count = |is: &dyn Fn(&Run) -> bool| file.runs.iter().filter(|run| is(run)).count();
+    let stats = |run: &Run, of: fn(&crate::record::GenerationStats) -> Option<f64>| run.stats.as_ref().and_then(of);
+    let told: [(usize, &str); 9] = [
+        (
+            count(&|run| stats(run, |stats| stats.generation_tps).is_some_and(|rate| rate > DECODE_TPS)),
+            "decode faster than 20000 tokens a second, which nothing does: is a time in another unit?",
+        ),
+        (
+            count(&|run| stats(run, |stats| stats.prompt_tps).is_some_and(|rate| rate > PREFILL_TPS)),
+            "prefill faster than 5 million tokens a second, which nothing does: is a time in another unit?",
+        ),
+        (
+            count(&|run| stats(run, |stats| stats.generation_tps).is_some_and(|rate| rate < 0.0)),
+            "have a decode rate below 0, which is left out",
+        ),
+        (
+            count(&|run| stats(run, |stats| stats.prompt_tps).is_some_and(|rate| rate < 0.0)),
+            "have a prefill rate below 0, which is left out",
+        ),
+        (
+            count(&|run| longest_s(run).is_some_and(|seconds| seconds > REQUEST_S)),
+            "took longer than two days: are they in milliseconds?",
+        ),
+        (
+            count(&is_too_long),
+            "took more than 100 times what the server says of its work: are they in milliseconds, or did they queue?",
+        ),
+        (
+            count(&is_too_short),
+            "took less than a tenth of what the server says of its work: is a time or a rate in another unit?",
+        ),
+        (count(&runs_backwards), "end before they begin: the clock ran backwards"),
+        (
+            count(&|run| {
+                run.figures.as_ref().is_some_and(|figures| {
+                    [figures.ttft_s, figures.tpot_s, figures.itl_s].iter().flatten().any(|seconds| *seconds < 0.0)
+                })
+            }),
+            "have a latency below 0, which is left out",
+        ),
+    ];
+    let mut doubts: Vec<String> = told
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, words)| format!("{count} of {rows} {words}"))
+        .collect();
+    let series = file.metric_series.iter().filter(|series| goes_back(series)).count();
+    if series > 0 {
+        let all = units::count(file.metric_series.len() as u64, "series");
+        doubts.push(format!("the times of {series} of {all} of node readings go backwards"));
+    }
+    doubts
+}
+
+fn longest_s(run: &Run) -> Option<f64> {
+    let figures = run.figures.as_ref();
+    [run.elapsed_s, figures.and_then(|figures| figures.ttft_s), figures.and_then(|figures| figures.tpot_s)]
+        .into_iter()
+        .flatten()
+        .reduce(f64::max)
+}
+
+/// The elapsed time of a lone request.
+fn lone(run: &Run) -> Option<(f64, &crate::record::GenerationStats)> {
+    let many = run.figures.as_ref().is_some_and(|figures| figures.stands_for.is_some());
+    if many || run.concurrency.unwrap_or(1) > 1 {
+        return None;
+    }
+    Some((run.elapsed_s.filter(|seconds| *seconds > 0.0)?, run.stats.as_ref()?))
+}
+
+fn phase(tokens: Option<u64>, rate: Option<f64>) -> Option<f64> {
+    Some(tokens? as f64 / rate.filter(|rate| *rate > 0.0)?)
+}
+
+/// Longer than a hundred times the whole prompt and all tokens by the server's own rates. What the cache served took less.
+fn is_too_long(run: &Run) -> bool {
+    let expected = lone(run).and_then(|(elapsed, stats)| {
+        let work =
+            phase(stats.prompt_tokens, stats.prompt_tps)? + phase(stats.generation_tokens, stats.generation_tps)?;
+        Some((elapsed, work))
+    });
+    // Below a second the way there and back weighs more than the work.
+    expected.is_some_and(|(elapsed, work)| elapsed > 1.0 && elapsed > TIMES_TOO_LONG * work)
+}
+
+/// Shorter than a tenth of the tokens alone by the server's own rate.
+fn is_too_short(run: &Run) -> bool {
+    let expected =
+        lone(run).and_then(|(elapsed, stats)| Some((elapsed, phase(stats.generation_tokens, stats.generation_tps)?)));
+    expected.is_some_and(|(elapsed, work)| work > 1.0 && elapsed < SHARE_TOO_SHORT * work)
+}
+
+fn runs_backwards(run: &Run) -> bool {
+    let timing = run.exoscope.as_ref().map(|detail| &detail.timing);
+    let observed = timing.is_some_and(|timing| {
+        timing.done_s < timing.sent_s
+            || timing.first_token_s.is_some_and(|first| first < timing.sent_s || first > timing.done_s)
+    });
+    let figures = run.figures.as_ref();
+    let taken =
+        figures.is_some_and(|figures| figures.sent_s.zip(figures.done_s).is_some_and(|(sent, done)| done < sent));
+    observed || taken
+}
+
+fn goes_back(series: &MetricSeries) -> bool {
+    series.t_s.windows(2).any(|pair| pair[1] < pair[0])
+}

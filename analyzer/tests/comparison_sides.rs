@@ -1,0 +1,299 @@
+//! Sides of several files, calibrations, the geometric mean, the words and what other tools would have said.
+
+use analyzer::comparison::calibration::calibrate;
+use analyzer::comparison::{self, CompareError, Comparison, GeomeanComparison, MetricComparison, Options, Verdict};
+use analyzer::import::{self, Loaded};
+use analyzer::metric::Metric;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// exo's file of some cells at concurrency 1, one session: prompt tokens and decode rates; the prefill rate is 20 times it.
+fn file(name: &str, cells: &[(u64, &[f64])]) -> Loaded {
+    let rows = cells.iter().flat_map(|(pp, rates)| {
+        rates.iter().enumerate().map(move |(repeat, rate)| {
+            json!({
+                "elapsed_s": *pp as f64 / (20.0 * rate) + 127.0 / rate, "output_text_preview": "", "power_usage": null,
+                "model_id": "o/m", "instance_id": "i", "placement_sharding": "Pipeline",
+                "placement_instance_meta": "MlxRing", "placement_nodes": 1, "pp_tokens": pp, "tg": 128,
+                "repeat_index": repeat, "concurrency": 1,
+                "stats": {"prompt_tps": 20.0 * rate, "generation_tps": rate, "prompt_tokens": pp,
+                    "generation_tokens": 128, "peak_memory_usage": {"inBytes": 7}, "prefix_cache_hit": "none"},
+            })
+        })
+    });
+    import::load(name, json!({ "runs": rows.collect::<Vec<Value>>() }).to_string().as_bytes()).unwrap()
+}
+
+/// Files of one cell, a session each.
+fn sessions(name: &str, rates: &[&[f64]]) -> Vec<Loaded> {
+    rates.iter().enumerate().map(|(place, rates)| file(&format!("{name}{place}"), &[(512, rates)])).collect()
+}
+
+fn sides(base: &[Loaded], new: &[Loaded]) -> Comparison {
+    comparison::compare_sides(base, new, &Options::default()).unwrap()
+}
+
+fn rows(comparison: &Comparison, metric: Metric) -> Vec<&MetricComparison> {
+    comparison.cells.iter().flat_map(|cell| &cell.metrics).filter(|row| row.metric == metric).collect()
+}
+
+fn geomean(comparison: &Comparison, metric: Metric) -> &GeomeanComparison {
+    comparison.geomean.iter().find(|row| row.metric == metric).unwrap()
+}
+
+#[test]
+fn each_file_of_a_side_is_a_session_and_their_deviation_is_measured() {
+    let base = sessions("a", &[&[30.0, 30.1, 29.9], &[30.4, 30.5, 30.3], &[29.6, 29.7, 29.5]]);
+    let new = sessions("b", &[&[27.0, 27.1, 26.9], &[27.3, 27.4, 27.2], &[26.7, 26.8, 26.6]]);
+    let found = sides(&base, &new);
+    assert_eq!((found.base.as_str(), found.new.as_str()), ("a0 + a1 + a2", "b0 + b1 + b2"));
+    let row = rows(&found, Metric::GenerationTps)[0];
+    let of_base = row.base.as_ref().unwrap();
+    assert_eq!((of_base.n, of_base.sessions), (9, 3));
+    assert_eq!(row.verdict, Some(Verdict::Regressed));
+    assert_eq!(row.words, "regressed");
+    assert!(row.warnings.iter().all(|warning| !warning.contains("assumed")), "{row:?}");
+    // scipy.stats.ttest_ind of the six session means of logarithms: three against three leave four degrees of freedom.
+    let means = |files: &[&[f64]]| -> Vec<f64> {
+        files
+            .iter()
+            .map(|values| values.iter().map(|value: &f64| value.ln()).sum::<f64>() / values.len() as f64)
+            .collect()
+    };
+    let a = means(&[&[30.0, 30.1, 29.9], &[30.4, 30.5, 30.3], &[29.6, 29.7, 29.5]]);
+    let b = means(&[&[27.0, 27.1, 26.9], &[27.3, 27.4, 27.2], &[26.7, 26.8, 26.6]]);
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let squares = |values: &[f64]| values.iter().map(|value| (value - mean(values)).powi(2)).sum::<f64>();
+    let error = ((squares(&a) + squares(&b)) / 4.0 * 2.0 / 3.0).sqrt();
+    // The 97.5 % point of Student's t with 4 degrees of freedom.
+    let half = 2.776_445_105_197_799 * error;
+    let expected = 100.0 * (mean(&b) - mean(&a) - half).exp_m1();
+    assert!((row.interval_percent.unwrap()[0] - expected).abs() < 1e-9, "{row:?} and {expected}");
+}
+
+#[test]
+fn the_same_measurement_twice_on_a_side_is_refused() {
+    let one = sessions("a", &[&[30.0, 30.1]]);
+    let twice = [one[0].clone(), Loaded { name: "copy".into(), ..one[0].clone() }];
+    let error = comparison::compare_sides(&twice, &one, &Options::default()).unwrap_err();
+    assert!(matches!(error, CompareError::Twice { .. }));
+    assert!(error.to_string().starts_with("a0 and copy hold the same measurement"), "{error}");
+    assert!(matches!(comparison::compare_sides(&[], &one, &Options::default()), Err(CompareError::Nothing)));
+}
+
+#[test]
+fn the_words_are_these() {
+    let steady: &[f64] = &[30.0, 30.1, 29.9];
+    let one = |rates: &[f64], options: Options| {
+        let found = comparison::compare(&file("a", &[(512, steady)]), &file("b", &[(512, rates)]), &options).unwrap();
+        rows(&found, Metric::GenerationTps)[0].words.clone()
+    };
+    assert_eq!(one(&[33.0, 33.1, 32.9], Options::default()), "improved");
+    assert_eq!(one(&[27.0, 27.1, 26.9], Options::default()), "regressed");
+    assert_eq!(one(steady, Options { delta_percent: 10.0, ..Options::default() }), "same within ±10 %");
+    assert!(one(steady, Options::default()).starts_with("no difference found (this pair resolves ≥ 4."));
+    let found = sides(&[file("a", &[(512, steady)])], &[file("b", &[(64, steady)])]);
+    assert_eq!(rows(&found, Metric::GenerationTps)[0].words, "not comparable (only the base has it)");
+}
+
+#[test]
+fn a_change_of_all_cells_is_one_of_the_geometric_mean() {
+    let cells = |by: f64| -> Vec<(u64, Vec<f64>)> {
+        (0..6_u64)
+            .map(|cell| (512 << cell, [30.0, 30.2, 29.8].map(|rate| rate * by / (cell + 1) as f64).to_vec()))
+            .collect()
+    };
+    let load = |name: &str, cells: &[(u64, Vec<f64>)]| {
+        file(name, &cells.iter().map(|(pp, rates)| (*pp, rates.as_slice())).collect::<Vec<_>>())
+    };
+    let found = sides(&[load("a", &cells(1.0))], &[load("b", &cells(0.9))]);
+    let row = geomean(&found, Metric::GenerationTps);
+    assert_eq!(row.cells, 6);
+    assert!((row.change_percent.unwrap() + 10.0).abs() < 1e-9, "{row:?}");
+    assert_eq!(row.verdict, Some(Verdict::Regressed));
+    // Six cells of one session each are one session: what sessions differ by does not average out.
+    assert!(row.resolves_percent.unwrap() > 4.2, "1.96 · 1.5 % · √2: {row:?}");
+}
+
+#[test]
+fn only_the_metrics_that_were_asked_for_are_compared() {
+    let options = Options { metrics: vec![Metric::GenerationTps], ..Options::default() };
+    let one = file("a", &[(512, &[30.0, 30.1])]);
+    let found = comparison::compare(&one, &one, &options).unwrap();
+    assert_eq!(found.cells[0].metrics.iter().map(|row| row.metric).collect::<Vec<_>>(), [Metric::GenerationTps]);
+    assert_eq!(found.geomean.len(), 1);
+}
+
+#[test]
+fn a_calibration_stands_in_for_the_assumed_floor_and_lends_its_repeats_to_single_shots() {
+    let noise = [0.8, -1.1, 0.3, 1.4, -0.6, -0.2, 0.9, -1.5];
+    let files: Vec<Loaded> = noise
+        .iter()
+        .enumerate()
+        .map(|(place, percent)| {
+            let rate = 30.0 * (1.0 + 2.5 * percent / 100.0);
+            file(&format!("s{place}"), &[(512, &[rate, rate * 1.002, rate * 0.998])])
+        })
+        .collect();
+    let calibration = calibrate(&files).unwrap();
+    assert_eq!((calibration.sessions, calibration.models.as_slice()), (8, ["o/m".to_owned()].as_slice()));
+    let found = calibration.metrics.iter().find(|found| found.metric == Metric::GenerationTps).unwrap();
+    // By numpy from the same numbers: the variance of the session means of logarithms, less a third of that within.
+    assert!((found.between_percent - 2.565852155738016).abs() < 1e-9, "{found:?}");
+    assert!((found.within_percent.unwrap() - 0.2).abs() < 0.001, "{found:?}");
+    let alarms = &calibration.false_alarms;
+    assert_eq!(alarms.pairs, 28);
+    assert!(alarms.left_out);
+    assert!(alarms.with_calibration * 20 <= alarms.verdicts, "at most one in twenty: {alarms:?}");
+    assert!(alarms.with_repeats_alone > alarms.with_calibration, "sessions do differ here: {alarms:?}");
+    assert_eq!(calibration.objection(), None);
+
+    let options =
+        Options { calibration: Some(calibration), metrics: vec![Metric::GenerationTps], ..Options::default() };
+    let (base, new) = (file("a", &[(512, &[30.0])]), file("b", &[(512, &[25.0])]));
+    let compared = comparison::compare(&base, &new, &options).unwrap();
+    let row = rows(&compared, Metric::GenerationTps)[0];
+    assert_eq!(row.verdict, Some(Verdict::Regressed));
+    assert!(row.warnings.iter().any(|warning| warning.contains("from the calibration")), "{row:?}");
+    assert!(row.warnings.iter().any(|warning| warning.starts_with("single shot")), "{row:?}");
+    let mut other = base;
+    other.file.runs[0].model_id = Some("o/other".into());
+    let compared = comparison::compare(&other, &other, &options).unwrap();
+    assert!(compared.warnings.iter().any(|warning| warning.starts_with("the calibration is of o/m")), "{compared:?}");
+}
+
+#[test]
+fn one_session_is_no_calibration() {
+    assert!(matches!(calibrate(&sessions("a", &[&[30.0, 30.1]])), Err(CompareError::OneSession)));
+}
+
+#[test]
+fn a_declared_floor_takes_the_place_of_the_assumed_one() {
+    let one = file("a", &[(512, &[30.0, 30.01, 29.99])]);
+    let resolves = |floor| {
+        let options = Options { floor_percent: Some(floor), ..Options::default() };
+        let found = comparison::compare(&one, &one, &options).unwrap();
+        rows(&found, Metric::GenerationTps)[0].resolves_percent.unwrap()
+    };
+    assert!(resolves(0.0) < 0.1 && resolves(5.0) > 13.0, "{} {}", resolves(0.0), resolves(5.0));
+    let options = Options { floor_percent: Some(f64::NAN), ..Options::default() };
+    assert!(matches!(comparison::compare(&one, &one, &options), Err(CompareError::Floor(_))));
+}
+
+#[test]
+fn values_that_drift_widen_the_interval_and_none_is_discarded() {
+    let steady = file("a", &[(512, &[30.0, 30.6, 29.4, 30.3, 29.7])]);
+    let drifting = file("b", &[(512, &[29.4, 29.7, 30.0, 30.3, 30.6])]);
+    let options = Options { floor_percent: Some(0.0), ..Options::default() };
+    let row = |new: &Loaded| {
+        let found = comparison::compare(&steady, new, &options).unwrap();
+        rows(&found, Metric::GenerationTps)[0].clone()
+    };
+    let (calm, moving) = (row(&steady), row(&drifting));
+    assert_eq!(moving.new.as_ref().unwrap().n, 5);
+    assert!(moving.warnings.iter().any(|warning| warning.starts_with("the new side drifts")), "{moving:?}");
+    assert!(moving.resolves_percent.unwrap() > 1.5 * calm.resolves_percent.unwrap());
+}
+
+#[test]
+fn five_values_a_side_have_an_exact_cross_check() {
+    let base = file("a", &[(512, &[30.0, 30.2, 29.9, 30.1, 29.8])]);
+    let found = sides(&[base], &[file("b", &[(512, &[27.0, 27.2, 26.9, 27.1, 26.8])])]);
+    let permutation = rows(&found, Metric::GenerationTps)[0].permutation.unwrap();
+    assert_eq!((permutation.p, permutation.least), (2.0 / 252.0, 2.0 / 252.0));
+}
+
+#[test]
+fn other_tools_words_are_shown_when_asked_for() {
+    let (base, new) = (file("a", &[(512, &[30.0, 33.0])]), file("b", &[(512, &[26.0, 27.0])]));
+    assert!(sides(&[base.clone()], &[new.clone()]).legacy.is_empty());
+    let options = Options { legacy: true, ..Options::default() };
+    let found = comparison::compare(&base, &new, &options).unwrap();
+    let said: Vec<(&str, f64, f64, &str)> =
+        found.legacy.iter().map(|view| (view.tool.as_str(), view.base, view.new, view.said.as_str())).collect();
+    assert_eq!(
+        said,
+        [("exo", 33.0, 27.0, "prints both and no conclusion"), ("asiai", 31.5, 26.5, "regression, significant")]
+    );
+}
+
+#[test]
+fn files_of_a_side_that_differ_among_themselves_are_named() {
+    let mut other = file("b", &[(512, &[30.1, 30.2])]);
+    other.file.runs.iter_mut().for_each(|run| run.placement_nodes = Some(2));
+    let found = sides(&[file("a", &[(512, &[30.0, 30.1])]), other], &[file("c", &[(512, &[30.0, 30.3])])]);
+    let words = "the files of the base differ among themselves in: Placement";
+    assert!(found.warnings.iter().any(|warning| warning == words), "{:?}", found.warnings);
+}
+
+fn side_of_sessions() -> impl Strategy<Value = Vec<Vec<f64>>> {
+    prop::collection::vec(prop::collection::vec(20.0..40.0_f64, 1..4), 1..4)
+}
+
+fn loaded(name: &str, sessions: &[Vec<f64>], by: f64) -> Vec<Loaded> {
+    let cell = |rates: &Vec<f64>| rates.iter().map(|rate| rate * by).collect::<Vec<f64>>();
+    sessions
+        .iter()
+        .enumerate()
+        .map(|(place, rates)| {
+            let (short, long) = (cell(rates), cell(&rates.iter().map(|rate| rate * 0.7).collect()));
+            file(&format!("{name}{place}"), &[(512, &short), (4096, &long)])
+        })
+        .collect()
+}
+
+fn turned(verdict: Option<Verdict>) -> Option<Verdict> {
+    match verdict {
+        Some(Verdict::Improved) => Some(Verdict::Regressed),
+        Some(Verdict::Regressed) => Some(Verdict::Improved),
+        other => other,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn swapping_the_sides_turns_every_verdict_round(base in side_of_sessions(), new in side_of_sessions()) {
+        let (a, b) = (loaded("a", &base, 1.0), loaded("b", &new, 1.0));
+        let (there, back) = (sides(&a, &b), sides(&b, &a));
+        for (row, other) in there.cells.iter().zip(&back.cells).flat_map(|(a, b)| a.metrics.iter().zip(&b.metrics)) {
+            prop_assert_eq!(row.verdict, turned(other.verdict));
+            prop_assert_eq!((row.p, row.p_adjusted, row.resolves_percent), (other.p, other.p_adjusted, other.resolves_percent));
+            prop_assert_eq!(row.permutation, other.permutation);
+        }
+        for (row, other) in there.geomean.iter().zip(&back.geomean) {
+            prop_assert_eq!(row.verdict, turned(other.verdict));
+            prop_assert_eq!((row.p, row.resolves_percent), (other.p, other.resolves_percent));
+        }
+    }
+
+    #[test]
+    fn the_order_of_files_and_repeats_decides_nothing(base in side_of_sessions(), new in side_of_sessions()) {
+        let backwards = |sessions: &[Vec<f64>]| -> Vec<Vec<f64>> {
+            sessions.iter().rev().map(|rates| rates.iter().rev().copied().collect()).collect()
+        };
+        let one = sides(&loaded("a", &base, 1.0), &loaded("b", &new, 1.0));
+        let other = sides(&loaded("a", &backwards(&base), 1.0), &loaded("b", &backwards(&new), 1.0));
+        for (row, other) in one.cells.iter().zip(&other.cells).flat_map(|(a, b)| a.metrics.iter().zip(&b.metrics)) {
+            prop_assert_eq!(row.verdict, other.verdict);
+            prop_assert_eq!((row.p, row.interval_percent, row.p_adjusted), (other.p, other.interval_percent, other.p_adjusted));
+        }
+        for (row, other) in one.geomean.iter().zip(&other.geomean) {
+            prop_assert_eq!((row.verdict, row.p, row.interval_percent), (other.verdict, other.p, other.interval_percent));
+        }
+    }
+
+    #[test]
+    fn a_faster_machine_changes_no_verdict(base in side_of_sessions(), new in side_of_sessions(), by in 0.01..100.0_f64) {
+        let one = sides(&loaded("a", &base, 1.0), &loaded("b", &new, 1.0));
+        let other = sides(&loaded("a", &base, by), &loaded("b", &new, by));
+        for metric in [Metric::PrefillTps, Metric::GenerationTps] {
+            for (row, other) in rows(&one, metric).into_iter().zip(rows(&other, metric)) {
+                prop_assert_eq!(row.verdict, other.verdict);
+                let change = (row.change_percent.unwrap() - other.change_percent.unwrap()).abs();
+                prop_assert!(change <= 1e-9 * row.change_percent.unwrap().abs().max(1.0), "{}", change);
+            }
+        }
+    }
+}

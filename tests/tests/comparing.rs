@@ -1,0 +1,181 @@
+//! `exoscope compare`, `calibrate`, `plan` and `history` as a user calls them: outputs, files and exit codes.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+fn exoscope(arguments: &[&str]) -> Output {
+    Command::new(tests::exoscope().unwrap()).args(arguments).output().unwrap()
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn fixture(name: &str) -> String {
+    tests::fixture(&format!("results/{name}.json")).display().to_string()
+}
+
+/// Writes exo's file of one cell with these decode rates.
+fn write(folder: &Path, name: &str, rates: &[f64]) -> String {
+    let rows: Vec<Value> = rates
+        .iter()
+        .enumerate()
+        .map(|(repeat, rate)| {
+            json!({
+                "elapsed_s": 10.0, "output_text_preview": "", "power_usage": null, "model_id": "o/m", "instance_id": "i",
+                "placement_sharding": "Pipeline", "placement_instance_meta": "MlxRing", "placement_nodes": 1,
+                "pp_tokens": 512, "tg": 128, "repeat_index": repeat, "concurrency": 1,
+                "stats": {"prompt_tps": 20.0 * rate, "generation_tps": rate, "prompt_tokens": 512,
+                    "generation_tokens": 128, "peak_memory_usage": {"inBytes": 7}, "prefix_cache_hit": "none"},
+            })
+        })
+        .collect();
+    let path: PathBuf = folder.join(name);
+    std::fs::write(&path, json!({ "runs": rows }).to_string()).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn several_files_stand_on_each_side_of_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, rate: f64| write(folder.path(), name, &[rate, rate * 1.003, rate * 0.997]);
+    let (a, b, c) = (file("a.json", 30.0), file("b.json", 30.2), file("c.json", 29.9));
+    let (x, y, z) = (file("x.json", 27.0), file("y.json", 27.1), file("z.json", 26.8));
+    let output = exoscope(&["compare", &a, &b, &c, "--to", &x, &y, &z, "--format", "json"]);
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    let found: Value = serde_json::from_str(&out(&output)).unwrap();
+    assert_eq!(
+        (&found["verdict"], &found["cells"][0]["metrics"][1]["base"]["sessions"]),
+        (&json!("regressed"), &json!(3))
+    );
+    assert_eq!(found["geomean"][0]["verdict"], "regressed");
+    let alone = exoscope(&["compare", &a, &b, &c]);
+    assert_eq!(alone.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&alone.stderr).contains("BASE… --to NEW…"));
+    let twice = exoscope(&["compare", &a, &a, "--to", &x]);
+    assert_eq!(twice.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&twice.stderr).contains("hold the same measurement"));
+}
+
+#[test]
+fn a_metric_that_is_not_there_is_answered_with_those_that_are() {
+    let output = exoscope(&["compare", &fixture("f3"), &fixture("f3"), "--metric", "speed"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("generation_tps"));
+}
+
+#[test]
+fn every_format_says_the_same_verdicts() {
+    let (base, slower) = (fixture("exoscope_simulated_base"), fixture("exoscope_simulated_slower"));
+    let text = |format: &str| out(&exoscope(&["compare", &base, &slower, "--format", format, "--legacy"]));
+    let found: Value = serde_json::from_str(&text("json")).unwrap();
+    let words = |wanted: &str| {
+        let rows = found["cells"].as_array().unwrap().iter().flat_map(|cell| cell["metrics"].as_array().unwrap());
+        rows.filter(|row| row["verdict"] == wanted).count()
+    };
+    let regressed = words("regressed");
+    assert!(regressed >= 8);
+    let junit = text("junit");
+    assert_eq!(junit.matches("<failure type=\"regressed\"").count(), regressed);
+    assert!(junit.starts_with("<?xml") && junit.contains(&format!("failures=\"{regressed}\"")), "{junit}");
+    let open = junit.matches("<testcase ").count();
+    assert_eq!((open, open), (junit.matches("</testcase>").count(), regressed));
+    let csv = text("csv");
+    assert_eq!(csv.lines().filter(|line| line.contains(",regressed,regressed,")).count(), regressed);
+    let github = text("github");
+    assert!(github.starts_with("## ▼ regressed: "), "{github}");
+    assert!(github.contains("<details>\n<summary>") && github.ends_with("</details>\n"));
+    let table = text("table");
+    assert!(table.contains("Over all cells") && table.contains("largest decode rate of any request × concurrency"));
+    assert!(table.contains("regression, significant"), "{table}");
+}
+
+#[test]
+fn what_is_not_comparable_is_skipped_with_its_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let a = write(folder.path(), "a.json", &[30.0, 30.1]);
+    let output = exoscope(&["compare", &a, &fixture("f3"), "--format", "junit"]);
+    assert_eq!(output.status.code(), Some(2), "nothing is in both");
+    assert!(out(&output).contains("<skipped message=\"not comparable (only the base has it)\"/>"), "{}", out(&output));
+}
+
+#[test]
+fn a_calibration_is_written_and_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let files: Vec<String> = [30.0, 30.9, 29.2, 30.4, 29.6, 30.6]
+        .iter()
+        .enumerate()
+        .map(|(place, rate)| write(folder.path(), &format!("s{place}.json"), &[*rate, rate * 1.002, rate * 0.998]))
+        .collect();
+    let path = folder.path().join("calibration.json").display().to_string();
+    let mut arguments: Vec<&str> = vec!["calibrate", "--output", &path];
+    arguments.extend(files.iter().map(String::as_str));
+    let output = exoscope(&arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(out(&output).contains("with this calibration 0 of 30 verdicts were false alarms"), "{}", out(&output));
+    let kept: Value = tests::measured::read_json(Path::new(&path)).unwrap();
+    assert_eq!((&kept["sessions"], &kept["models"]), (&json!(6), &json!(["o/m"])));
+    let compared = exoscope(&["compare", &files[0], &files[1], "--calibration", &path, "--metric", "generation-tps"]);
+    assert!(out(&compared).contains("from the calibration, 2.1 %"), "{}", out(&compared));
+    assert_eq!(compared.status.code(), Some(0));
+    let wrong = exoscope(&["compare", &files[0], &files[1], "--calibration", &files[0]]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("no calibration"));
+    let plan = exoscope(&["plan", "--sessions", "5", "--repeat", "3", "--calibration", &path, "--format", "json"]);
+    let plan: Value = serde_json::from_str(&out(&plan)).unwrap();
+    assert_eq!(plan["metrics"][0]["source"], "calibration");
+    let alone = exoscope(&["calibrate", &files[0], "--output", "-"]);
+    assert_eq!(alone.status.code(), Some(1), "one session calibrates nothing");
+}
+
+#[test]
+fn the_newest_of_an_archive_is_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let day = |place: u64, rate: f64| {
+        let name = write(folder.path(), &format!("day{place}.json"), &[rate, rate * 1.002, rate * 0.998]);
+        let time = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_800_000_000 + 86400 * place);
+        std::fs::File::options().append(true).open(&name).unwrap().set_modified(time).unwrap();
+    };
+    for place in 0..5 {
+        day(place, 30.0 + 0.1 * place as f64);
+    }
+    std::fs::write(folder.path().join("notes.json"), "{}").unwrap();
+    let archive = folder.path().display().to_string();
+    let steady = exoscope(&["history", &archive]);
+    assert_eq!(steady.status.code(), Some(0), "{}", out(&steady));
+    assert!(
+        String::from_utf8_lossy(&steady.stderr).contains("notes.json") && out(&steady).contains("(date of the file)")
+    );
+    day(5, 24.0);
+    let pattern = folder.path().join("day?.json").display().to_string();
+    let fallen = exoscope(&["history", &pattern, "--format", "json", "--legacy"]);
+    assert_eq!(fallen.status.code(), Some(1));
+    assert!(fallen.stderr.is_empty(), "the pattern leaves the notes out");
+    let found: Value = serde_json::from_str(&out(&fallen)).unwrap();
+    assert_eq!((&found["verdict"], found["files"].as_array().unwrap().len()), (&json!("regressed"), 6));
+    let said: Vec<&str> =
+        found["against_week"]["legacy"].as_array().unwrap().iter().filter_map(|view| view["said"].as_str()).collect();
+    assert_eq!(said[1], "regression, significant", "asiai's rule over the same week: 24 against a mean of 30.2");
+    assert_eq!(exoscope(&["history", &archive, "--fail-on", "never"]).status.code(), Some(0));
+    let nothing = exoscope(&["history", &folder.path().join("no*.txt").display().to_string()]);
+    assert_eq!(nothing.status.code(), Some(2));
+}
+
+#[test]
+fn asiais_words_are_asiais() {
+    let Some(path) = tests::shared("cases/asiai-vectors.json") else { return };
+    let vectors: Value = tests::measured::read_json(&path).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let base = write(folder.path(), "base.json", &[100.0, 100.0]);
+    for vector in vectors["severity"].as_array().unwrap() {
+        let rate = 100.0 - vector["pct"].as_f64().unwrap();
+        let new = write(folder.path(), "new.json", &[rate, rate]);
+        let found: Value =
+            serde_json::from_str(&out(&exoscope(&["compare", &base, &new, "--legacy", "--format", "json"]))).unwrap();
+        let said = format!("regression, {}", vector["out"].as_str().unwrap());
+        let by_asiai = found["legacy"].as_array().unwrap().iter().find(|view| view["tool"] == "asiai").unwrap();
+        assert_eq!(by_asiai["said"], said, "{vector}");
+    }
+}
