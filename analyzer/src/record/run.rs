@@ -10,6 +10,8 @@ use super::{Figures, NodeId};
 keeps_unknown_keys!(Run, GenerationStats, PowerUsage, NodePower, RunDetail);
 
 /// A row of `runs`. Keys and meanings are exo's; older files lack some, so all but the time are optional.
+///
+/// What most rows lack stands in a box: a file may hold a million rows, and an absent part should not take its room.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
 #[schemars(remote = "Run", extend("additionalProperties" = true))]
@@ -23,7 +25,7 @@ pub struct Run {
     pub stats: Option<GenerationStats>,
     /// The server's energy figures; null when streamed and in files before 2026-05-28.
     #[serde(default)]
-    pub power_usage: Option<PowerUsage>,
+    pub power_usage: Option<Box<PowerUsage>>,
     /// The part of the model id after the last slash.
     #[serde(default)]
     pub model_short_id: Option<String>,
@@ -62,10 +64,10 @@ pub struct Run {
     pub download_duration_s: Option<f64>,
     /// What Exoscope observed beyond exo's row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exoscope: Option<RunDetail>,
+    pub exoscope: Option<Box<RunDetail>>,
     /// What another tool publishes of the row; absent in rows of exo and of Exoscope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub figures: Option<Figures>,
+    pub figures: Option<Box<Figures>>,
     /// Keys of other tools or later versions, kept as they were.
     #[serde(flatten, skip_deserializing)]
     pub unknown: Map<String, Value>,

@@ -82,8 +82,8 @@ pub fn requests(loaded: &Loaded, run: &str) -> Result<Table, FrameError> {
     Ok(table)
 }
 
-const fn detail(run: &Run) -> Option<&RunDetail> {
-    run.exoscope.as_ref()
+fn detail(run: &Run) -> Option<&RunDetail> {
+    run.exoscope.as_deref()
 }
 
 fn cache(frame: &DataFrame) -> Result<Vec<Option<String>>, FrameError> {
