@@ -53,6 +53,12 @@ pub enum Metric {
     JoulesPerGeneratedToken,
     /// Energy of a batch per generated token.
     JoulesPerGeneratedTokenBatch,
+    /// Prefill energy above rest per prompt token.
+    JoulesPerPromptTokenNet,
+    /// Decode energy above rest per generated token of a lone request.
+    JoulesPerGeneratedTokenNet,
+    /// Energy of a batch above rest per generated token.
+    JoulesPerGeneratedTokenBatchNet,
     /// Mean power of a batch, ours.
     Power,
     /// Generated tokens per second and watt of a batch.
@@ -104,7 +110,7 @@ pub struct Definition {
 
 impl Metric {
     /// Every metric, in the order in which tables list them.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 34] = [
         Self::PrefillTps,
         Self::GenerationTps,
         Self::Elapsed,
@@ -128,6 +134,9 @@ impl Metric {
         Self::JoulesPerPromptToken,
         Self::JoulesPerGeneratedToken,
         Self::JoulesPerGeneratedTokenBatch,
+        Self::JoulesPerPromptTokenNet,
+        Self::JoulesPerGeneratedTokenNet,
+        Self::JoulesPerGeneratedTokenBatchNet,
         Self::Power,
         Self::TokensPerSecondPerWatt,
         Self::EnergyExoClient,
@@ -151,6 +160,9 @@ impl Metric {
                 | Self::JoulesPerPromptToken
                 | Self::JoulesPerGeneratedToken
                 | Self::JoulesPerGeneratedTokenBatch
+                | Self::JoulesPerPromptTokenNet
+                | Self::JoulesPerGeneratedTokenNet
+                | Self::JoulesPerGeneratedTokenBatchNet
                 | Self::Power
                 | Self::TokensPerSecondPerWatt
                 | Self::EnergyExoClient
@@ -178,6 +190,7 @@ impl Metric {
                 | Self::RequestsPerSecond
                 | Self::SendSpread
                 | Self::JoulesPerGeneratedTokenBatch
+                | Self::JoulesPerGeneratedTokenBatchNet
         )
     }
 
@@ -442,6 +455,36 @@ impl Metric {
                 better: Better::Lower,
                 formula: "energy of the whole batch, prefill included / all its generated tokens; above concurrency 1, \
                           where phases overlap",
+                source: "exoscope, from exo nodeSystem.sysPower",
+                version: 1,
+                primary: false,
+            },
+            Self::JoulesPerPromptTokenNet => Definition {
+                metric: self,
+                name: "J per prompt token, net",
+                unit: "J/tok",
+                better: Better::Lower,
+                formula: "(prefill energy − power at rest × its seconds) / prompt tokens; as J per prompt token, with an idle baseline",
+                source: "exoscope, from exo nodeSystem.sysPower",
+                version: 1,
+                primary: false,
+            },
+            Self::JoulesPerGeneratedTokenNet => Definition {
+                metric: self,
+                name: "J per generated token, net",
+                unit: "J/tok",
+                better: Better::Lower,
+                formula: "(decode energy − power at rest × its seconds) / generated tokens; as J per generated token, with an idle baseline",
+                source: "exoscope, from exo nodeSystem.sysPower",
+                version: 1,
+                primary: false,
+            },
+            Self::JoulesPerGeneratedTokenBatchNet => Definition {
+                metric: self,
+                name: "J per generated token, batch, net",
+                unit: "J/tok",
+                better: Better::Lower,
+                formula: "(energy of the whole batch − power at rest × its seconds) / all its generated tokens; above concurrency 1, with an idle baseline",
                 source: "exoscope, from exo nodeSystem.sysPower",
                 version: 1,
                 primary: false,

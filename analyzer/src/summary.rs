@@ -170,6 +170,8 @@ pub struct NodeEnergy {
     pub prefill_joules: Option<f64>,
     /// Its decoding, J; null as for the prefill.
     pub decode_joules: Option<f64>,
+    /// What is above its power at rest, J; null without an idle baseline.
+    pub net_joules: Option<f64>,
 }
 
 /// A metric that was measured and is not shown.

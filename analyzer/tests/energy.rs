@@ -187,6 +187,16 @@ fn a_node_whose_sensor_stood_still_is_named_and_its_batches_have_no_energy() {
 }
 
 #[test]
+fn each_fault_names_the_node_that_has_it() {
+    let seconds: Vec<f64> = (0..40).map(f64::from).collect();
+    let frozen = Channel::of(&series(seconds, &[50.0; 40]));
+    let phases = Phases::new(Window { from_s: 5.0, to_s: 30.0 }, Split::Unknown);
+    let reading = energy::read(&[("frozen", Some(&frozen)), ("missing", None)], phases);
+    assert_eq!(reading.culprits[&Validity::CounterStalled], "frozen");
+    assert_eq!(reading.culprits[&Validity::NodeMissing], "missing");
+}
+
+#[test]
 fn a_file_without_a_baseline_has_no_net_energy_and_one_without_nodes_no_energy() {
     let mut file = loaded("exoscope_energy.json");
     file.file.idle_windows.clear();

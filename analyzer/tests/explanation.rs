@@ -29,6 +29,11 @@ fn the_built_in_example_works_every_metric_through_with_the_number_of_the_report
         Metric::PeakMemory,
     ];
     for found in all {
+        // Another instrument's readings are laid over a run, and the example's file has none.
+        if found.metric == Metric::EnergyOverlay {
+            assert!(found.example.is_none());
+            continue;
+        }
         let example = found.example.unwrap_or_else(|| panic!("{:?} has no example", found.metric));
         assert_eq!(example.working == "as the file tells it", told.contains(&found.metric), "{:?}", found.metric);
         let mut summaries = report.cells.iter().flat_map(|cell| &cell.metrics);

@@ -140,8 +140,29 @@ fn a_journal_is_resumed_with_its_own_plan_only() {
     let text = std::fs::read_to_string(bench.journal()).unwrap();
     std::fs::write(bench.journal(), text.replacen("\"repeat\":500", "\"repeat\":400", 1)).unwrap();
     let (code, said) = resume(&[]);
-    assert!(code == Some(3) && said.contains("the plan is not what the run was begun with"), "{code:?} {said}");
-    assert!(bench.journal().exists());
+    assert!(code == Some(1) && said.contains("the plan is not what the run was begun with"), "{code:?} {said}");
+    assert!(bench.journal().exists() && !bench.results().exists(), "nothing was measured by this start");
+}
+
+#[test]
+fn a_run_goes_on_only_on_the_machines_it_was_begun_on() {
+    let bench = cluster();
+    let mut child = running(&bench, 2);
+    signal(&child, "KILL");
+    child.wait().unwrap();
+    let other = Bench::new(Settings { nodes: 3, load_seconds: 0.0, ..Settings::default() }).unwrap();
+    let journal = std::fs::read_to_string(bench.journal()).unwrap();
+    let (here, there) = (bench.cluster.address.to_string(), other.cluster.address.to_string());
+    std::fs::write(bench.journal(), journal.replace(&here, &there)).unwrap();
+    let mut resume = Command::new(tests::exoscope().unwrap());
+    let output = resume.args(["bench", "--resume"]).arg(bench.journal()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.code() == Some(1) && said.contains("the cluster, by the names and chips of its nodes"),
+        "{said}"
+    );
+    assert_eq!(other.instances().unwrap(), Vec::<String>::new());
+    assert!(bench.journal().exists() && !bench.results().exists());
 }
 
 #[test]
@@ -200,10 +221,11 @@ fn signal_ends_cleanly(name: &str) {
     let mut said = String::new();
     std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
     assert!(said.contains("--resume") && bench.journal().exists(), "it can go on, and says how: {said}");
-    // All that the journal holds is in the file, so that a new run at the same place is not held up by it.
+    // A new run at the same place would overwrite the file and what it takes to go on.
     let output = bench.command("--model simulated-8b --pp 64 --tg 8 --max-nodes 1").unwrap().output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(!bench.journal().exists());
+    let refused = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(1) && refused.contains("bench --resume"), "{refused}");
+    assert!(bench.journal().exists() && read_json(&bench.results()).unwrap() == file);
 }
 
 #[test]

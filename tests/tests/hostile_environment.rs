@@ -25,6 +25,25 @@ fn run(mut command: Command, code: i32) -> String {
     sentence(&output)
 }
 
+/// A file that may not grow any more ends most programs on the spot, with a signal that nobody sees.
+#[cfg(unix)]
+#[test]
+fn a_limit_on_the_size_of_files_leaves_no_instance_behind() {
+    let bench = Bench::new(Settings { load_seconds: 0.0, ..Settings::default() }).unwrap();
+    let plan = "--model simulated-8b --pp 64 --tg 8 --repeat 12 --max-nodes 1 --metrics-interval 0.1";
+    let command = bench.command(plan).unwrap();
+    let words: Vec<String> = std::iter::once(command.get_program())
+        .chain(command.get_args())
+        .map(|word| format!("'{}'", word.to_str().unwrap()))
+        .collect();
+    let limited = format!("ulimit -f 8; exec {}", words.join(" "));
+    let output = std::process::Command::new("bash").args(["-c", &limited]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code().is_some_and(|code| code != 0), "{}: {said}", output.status);
+    assert!(said.contains("journal"), "{said}");
+    assert_eq!(bench.instances().unwrap(), Vec::<String>::new());
+}
+
 #[test]
 fn a_cluster_that_is_not_there() {
     // Bound and let go: nobody listens there now.

@@ -147,6 +147,31 @@ fn power_is_read_right_before_and_right_after_every_batch() {
 }
 
 #[test]
+fn batches_that_the_cache_told_apart_are_not_missing() {
+    let bench = Bench::new(quick()).unwrap();
+    let file = measured(&bench, "--model simulated-8b --pp 64 --tg 8 --max-nodes 1 --repeat 3 --use-prefix-cache");
+    let hits: Vec<&str> = rows(&file).iter().filter_map(|row| row["stats"]["prefix_cache_hit"].as_str()).collect();
+    assert_eq!(hits, ["none", "exact", "exact"]);
+    let mut report = Command::new(tests::exoscope().unwrap());
+    let report = report.args(["report", "--format", "json"]).arg(bench.results()).output().unwrap();
+    let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+    let cells = report["files"][0]["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 2, "a cold cell and one of exact hits");
+    assert!(cells.iter().all(|cell| !cell["notices"].to_string().contains("gave a valid request")), "{cells:?}");
+}
+
+#[test]
+fn times_that_cannot_be_waited_for_are_refused() {
+    let bench = Bench::new(quick()).unwrap();
+    for flag in ["--timeout", "--ready-timeout", "--settle-timeout", "--stall-timeout", "--idle-baseline"] {
+        let arguments = format!("--model simulated-8b --pp 64 --tg 8 {flag} 1e19");
+        let output = bench.command(&arguments).unwrap().output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && said.contains(flag) && said.contains("a year"), "{said}");
+    }
+}
+
+#[test]
 fn sampling_is_asked_for_only_when_told_and_recorded_then() {
     let bench = Bench::new(quick()).unwrap();
     let file = measured(&bench, "--model simulated-8b --pp 64 --tg 8 --max-nodes 1");

@@ -21,7 +21,12 @@ fn readme() -> String {
 #[test]
 fn the_shell_blocks_of_the_readme_run_from_top_to_bottom() {
     let program = tests::exoscope().unwrap();
-    let script = blocks(&readme(), "sh").join("\n");
+    let mut script = blocks(&readme(), "sh").join("\n");
+    // The README's ports may be taken where the test runs, by another test of the same README for one.
+    for port in 52_490..52_500 {
+        let free = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+        script = script.replace(&port.to_string(), &free.to_string());
+    }
     assert!(script.contains("exoscope bench"), "the README shows a bench");
     let folder = tempfile::tempdir().unwrap();
     // The block is written for a clone; what it writes shall not land in ours.
@@ -31,8 +36,10 @@ fn the_shell_blocks_of_the_readme_run_from_top_to_bottom() {
             .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
     )
     .unwrap();
+    // A server that does not come up is waited for by the blocks for ever.
+    let watched = format!("trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n(sleep 300; kill $$) &\n{script}");
     let output = Command::new("bash")
-        .args(["-euo", "pipefail", "-c", &format!("trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n{script}")])
+        .args(["-euo", "pipefail", "-c", &watched])
         .current_dir(folder.path())
         .env("PATH", path)
         .output()

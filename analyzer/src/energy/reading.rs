@@ -1,6 +1,6 @@
 //! Energy of the nodes of a placement in one window, with what is wrong with it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::integral::{self, GUESSED_SHARE, NodeReading};
 use super::phases::{Phases, Split, Window};
@@ -58,8 +58,8 @@ pub struct Reading {
     pub longest_gap_s: f64,
     /// What is wrong.
     pub codes: BTreeSet<Validity>,
-    /// The first node with a code that is a node's fault.
-    pub culprit: Option<String>,
+    /// For each code that is a node's fault, the first node that has it.
+    pub culprits: BTreeMap<Validity, String>,
     /// Node by node, in the placement's order; those without an answer are left out.
     pub nodes: Vec<NodeReading>,
 }
@@ -82,7 +82,7 @@ impl Reading {
             samples: 0,
             longest_gap_s: 0.0,
             codes: BTreeSet::from([code]),
-            culprit: None,
+            culprits: BTreeMap::new(),
             nodes: Vec::new(),
         }
     }
@@ -113,7 +113,7 @@ pub fn read(nodes: &[(&str, Option<&Channel>)], phases: Phases) -> Reading {
         };
         if let Some(code) = code {
             reading.codes.insert(code);
-            reading.culprit.get_or_insert_with(|| (*node).to_owned());
+            reading.culprits.entry(code).or_insert_with(|| (*node).to_owned());
         }
     }
     sum(&mut reading, nodes.len());

@@ -29,6 +29,24 @@ pub struct Cluster {
     pub unknown: Map<String, Value>,
 }
 
+impl Cluster {
+    /// Adds what a later snapshot knows; where both know a node, the later one counts.
+    pub fn extend(&mut self, later: Self) {
+        fn add(known: &mut Option<Map<String, Value>>, later: Option<Map<String, Value>>) {
+            match (known, later) {
+                (Some(known), Some(later)) => known.extend(later),
+                (known, later) => *known = later.or(known.take()),
+            }
+        }
+        add(&mut self.node_identities, later.node_identities);
+        // Nodes and links of two moments do not make one picture.
+        self.topology = later.topology.or(self.topology.take());
+        add(&mut self.node_memory, later.node_memory);
+        add(&mut self.node_system, later.node_system);
+        self.unknown.extend(later.unknown);
+    }
+}
+
 /// exo's `system_metrics`: node → metric (`gpuUsage`, `temp`, `sysPower`, `pcpuUsage`, `ecpuUsage`) → range.
 /// Usages are fractions 0..=1, temperature °C, power W.
 pub type SystemMetrics = BTreeMap<NodeId, BTreeMap<String, MetricRange>>;

@@ -6,7 +6,7 @@ use super::{
     CacheState, CellKey, CellReport, FailureReport, MeasuredCell, MetricSummary, Sample, console, distribution, notices,
 };
 use crate::import::Loaded;
-use crate::record::{Failure, ResultFile, Run};
+use crate::record::{Failure, FailureKind, ResultFile, Run};
 use crate::statistics::{outlier, quantile, spread};
 use crate::{course, stability, units};
 
@@ -16,7 +16,7 @@ pub(super) fn reports(loaded: &Loaded, measured: &[MeasuredCell]) -> Vec<CellRep
     let mut reports: Vec<CellReport> = measured.iter().map(report).collect();
     let homes = homes(file, measured);
     let mut lost: BTreeMap<CellKey, usize> = BTreeMap::new();
-    for failure in file.failures.iter().filter(|failure| !failure.warmup) {
+    for failure in file.failures.iter().filter(|failure| !failure.warmup && failure.kind != FailureKind::Interrupted) {
         let told = Home::of_failure(failure);
         // A row that does not tell whether it was streamed takes either.
         let untold = Home { streamed: None, ..told };
@@ -32,8 +32,14 @@ pub(super) fn reports(loaded: &Loaded, measured: &[MeasuredCell]) -> Vec<CellRep
             }
         }
     }
+    let group = |key: &CellKey| CellKey { cache: CacheState::Unknown, ..key.clone() };
+    let mut batches: BTreeMap<CellKey, u64> = BTreeMap::new();
+    for report in &reports {
+        *batches.entry(group(&report.key)).or_default() += report.batches;
+    }
     for report in &mut reports {
-        report.notices = notices::notices(file, report);
+        let batches = batches.get(&group(&report.key)).copied().unwrap_or(report.batches);
+        report.notices = notices::notices(file, report, batches);
     }
     for (report, measured) in reports.iter_mut().zip(measured) {
         let rows = measured.cell.batches.iter().flat_map(|batch| &batch.rows);
@@ -191,7 +197,7 @@ fn summary(sample: &Sample) -> Option<MetricSummary> {
         no_spread,
         drift,
         steps,
-        sessions: sample.groups.iter().flat_map(|group| group.values.iter().map(|_| group.session)).collect(),
+        sessions: sample.groups.iter().flat_map(|group| group.values.iter().map(|_| group.told)).collect(),
         values,
         uncertainty_percent: sample.uncertainty_percent,
         warnings,
@@ -214,14 +220,30 @@ pub(super) fn failures(file: &ResultFile) -> Vec<FailureReport> {
 }
 
 impl FailureReport {
-    /// The failure in a line: "pp 64 tg 8 c 1, repeat 2: http status 500: Internal Server Error".
+    /// The failure in a line, repeats counted from 1: "pp 64 tg 8 c 1, repeat 2: HTTP 500: Internal Server Error".
     #[must_use]
     pub fn words(&self) -> String {
-        let when = if self.warmup { "warm-up".to_owned() } else { format!("repeat {}", self.repeat_index) };
-        let kind =
-            serde_json::to_value(self.kind).ok().and_then(|kind| kind.as_str().map(|kind| kind.replace('_', " ")));
-        let status = self.status.map(|status| format!(" {status}")).unwrap_or_default();
+        let when =
+            if self.warmup { "warm-up".to_owned() } else { format!("repeat {}", u64::from(self.repeat_index) + 1) };
         let message = if self.message.is_empty() { units::ABSENT } else { &self.message };
-        format!("{}, {when}: {}{status}: {message}", self.cell, kind.as_deref().unwrap_or("failed"))
+        let what = match self.kind {
+            // Its message begins with the status.
+            FailureKind::HttpStatus if message.starts_with("HTTP") => {
+                return format!("{}, {when}: {message}", self.cell);
+            }
+            FailureKind::Connect => "no connection",
+            FailureKind::Reset => "connection broken",
+            FailureKind::Timeout => "answer stopped",
+            FailureKind::NoFirstToken => "no first token",
+            FailureKind::ErrorFrame => "error inside the stream",
+            FailureKind::TruncatedStream => "stream cut off",
+            FailureKind::NoStats => "no statistics",
+            FailureKind::InstanceGone => "instance gone",
+            FailureKind::NoToken => "no token",
+            FailureKind::Malformed => "unreadable answer",
+            FailureKind::Interrupted => "interrupted",
+            FailureKind::HttpStatus | FailureKind::ClientEnded | FailureKind::Untold => "failed",
+        };
+        format!("{}, {when}: {what}: {message}", self.cell)
     }
 }

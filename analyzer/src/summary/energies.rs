@@ -19,6 +19,8 @@ pub(super) struct Energies {
     readings: Vec<Reading>,
     /// Windows behind an accumulated account; 0 where the accounts are the batches' own.
     accumulated: usize,
+    /// Power at rest of each node in each batch, W; in the order of the readings' nodes.
+    idle_nodes: Vec<Vec<Option<f64>>>,
     /// Tokens to generate.
     tg: Option<u64>,
     /// Mean decode rate of a request, tok/s.
@@ -32,6 +34,8 @@ struct Account {
     prefill: Option<Joules>,
     decode: Option<Joules>,
     seconds: f64,
+    /// Seconds of prefill and decode; None where the phases overlap or several windows were put together.
+    phase_seconds: Option<[f64; 2]>,
     idle_power_w: Option<f64>,
     /// Mean prompt tokens of a request.
     prompt_tokens: Option<f64>,
@@ -59,7 +63,11 @@ pub(super) fn energies(file: &ResultFile, power: &PowerRecord<'_>, cell: &Cell) 
             }
         };
         // People know their machines by name; ids change at each start of exo.
-        reading.culprit = reading.culprit.map(|node| super::facts::node_name(file, &node).unwrap_or(node));
+        for node in reading.culprits.values_mut() {
+            if let Some(name) = super::facts::node_name(file, node) {
+                *node = name;
+            }
+        }
         let window = reading.phases.window;
         found.exo_client.push(exo_client(power, nodes, served, window));
         let account = reading.energy.filter(|_| reading.is_valid()).map(|energy| Account {
@@ -67,11 +75,17 @@ pub(super) fn energies(file: &ResultFile, power: &PowerRecord<'_>, cell: &Cell) 
             prefill: reading.prefill,
             decode: reading.decode,
             seconds: window.seconds(),
+            phase_seconds: match reading.phases.spans().as_slice() {
+                [prefill, decode] => Some([prefill.seconds(), decode.seconds()]),
+                _ => None,
+            },
             idle_power_w: power.idle_power_w(nodes, served),
             prompt_tokens: mean(batch.column(frame::PROMPT_TOKENS)),
             generated_tokens: batch.column(frame::GENERATION_TOKENS).iter().copied().sum(),
         });
         found.accounts.push(account);
+        let idle = |node: &energy::NodeReading| power.idle_power_w(std::slice::from_ref(&node.node), served);
+        found.idle_nodes.push(reading.nodes.iter().map(idle).collect());
         found.readings.push(reading);
     }
     if found.accounts.iter().all(Option::is_none) {
@@ -99,6 +113,7 @@ fn accumulate(file: &ResultFile, power: &PowerRecord<'_>, cell: &Cell, found: &m
         prefill: all.prefill,
         decode: all.decode,
         seconds: all.seconds,
+        phase_seconds: None,
         idle_power_w: power.idle_power_w(nodes, served),
         // One request a window at concurrency 1, and above it there is no prefill of its own.
         prompt_tokens: tokens(frame::PROMPT_TOKENS),
@@ -181,6 +196,15 @@ impl Energies {
             }
             Metric::JoulesPerGeneratedToken => per(sure(account.decode)?, account.generated_tokens),
             Metric::JoulesPerGeneratedTokenBatch if key.concurrency > 1 => per(gross, account.generated_tokens),
+            Metric::JoulesPerPromptTokenNet if key.cache == super::CacheState::Cold => {
+                per(sure(account.prefill)? - account.idle_power_w? * account.phase_seconds?[0], account.prompt_tokens)
+            }
+            Metric::JoulesPerGeneratedTokenNet => {
+                per(sure(account.decode)? - account.idle_power_w? * account.phase_seconds?[1], account.generated_tokens)
+            }
+            Metric::JoulesPerGeneratedTokenBatchNet if key.concurrency > 1 => {
+                per(gross - account.idle_power_w? * account.seconds, account.generated_tokens)
+            }
             _ => None,
         }
     }
@@ -201,6 +225,17 @@ impl Energies {
                 node.parts.get(place).filter(|_| node.parts.len() > 1).and_then(|part| part.joules)
             }
         };
+        let net = |name: &str| {
+            let all = self.readings.iter().zip(&self.idle_nodes).filter(|(reading, _)| reading.is_valid());
+            let values: Vec<Option<f64>> = all
+                .map(|(reading, idle)| {
+                    let place = reading.nodes.iter().position(|node| node.node == name)?;
+                    let rest = idle.get(place).copied().flatten()?;
+                    Some(reading.nodes[place].joules - rest * reading.phases.window.seconds())
+                })
+                .collect();
+            mean(&values)
+        };
         let names = shown.first().map_or(&[][..], |reading| &reading.nodes);
         names
             .iter()
@@ -210,6 +245,7 @@ impl Energies {
                     joules: of(&node.node, &|node| Some(node.joules))?,
                     prefill_joules: of(&node.node, &phase(0)),
                     decode_joules: of(&node.node, &phase(1)),
+                    net_joules: net(&node.node),
                     node_id: node.node.clone(),
                 })
             })
@@ -273,7 +309,7 @@ impl Energies {
             account.is_none().then_some(reading).filter(|reading| !reading.is_valid())
         })?;
         let code = reading.codes.iter().find(|code| code.withholds())?;
-        let node = reading.culprit.as_deref().unwrap_or(units::ABSENT);
+        let node = reading.culprits.get(code).map_or(units::ABSENT, String::as_str);
         Some(match code {
             Validity::UnknownNodes => "the file does not tell which nodes held the model, or when".to_owned(),
             Validity::NodeMissing => format!("node {node} has no power readings; see that macmon runs there"),
@@ -319,6 +355,8 @@ impl Energies {
         let Some(needed) = needed_s(reading).filter(|needed| *needed > seconds) else { return sentence };
         let longer = match (self.tg, self.rate) {
             // To the next ten: the estimate is no better.
+            // Beyond a hundred times the length the estimate says no more than that.
+            _ if needed / seconds > 100.0 => format!("one of {} s and more would do", units::fixed(needed, 0)),
             (Some(tg), Some(rate)) => {
                 let tokens = ((tg as f64 + (needed - seconds) * rate) / 10.0).ceil() * 10.0;
                 format!("about --tg {} would do", units::fixed(tokens, 0))

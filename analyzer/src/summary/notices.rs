@@ -7,8 +7,9 @@ use crate::units;
 /// Fewer batches than this have hardly a deviation; three is also exo's own advice for `--repeat`.
 const BATCHES_NEEDED: u64 = 3;
 
-/// The sentences of a cell; none for one that has all it asked for.
-pub(super) fn notices(file: &ResultFile, cell: &CellReport) -> Vec<String> {
+/// The sentences of a cell; none for one that has all it asked for. `batches` are those of its group, whatever the cache did:
+/// what was asked for is asked of them together.
+pub(super) fn notices(file: &ResultFile, cell: &CellReport, batches: u64) -> Vec<String> {
     let mut notices = Vec::new();
     let all = cell.requests + cell.failed;
     if cell.failed > 0 {
@@ -25,8 +26,8 @@ pub(super) fn notices(file: &ResultFile, cell: &CellReport) -> Vec<String> {
     }
     let asked = asked(file);
     match asked {
-        Some(asked) if cell.batches < asked => {
-            notices.push(format!("{} of {asked} batches gave a valid request", cell.batches));
+        Some(asked) if batches < asked => {
+            notices.push(format!("{batches} of {asked} batches gave a valid request"));
         }
         _ if cell.batches < BATCHES_NEEDED => notices.push(format!(
             "{} in all: fewer than {BATCHES_NEEDED} say little of how the numbers vary",

@@ -53,8 +53,10 @@ pub(crate) struct Sample {
 pub(crate) struct Group {
     /// Place of the batch among those of the cell.
     pub(crate) batch: usize,
-    /// Number of the session.
+    /// Number of the session among all instances of the file.
     pub(crate) session: u32,
+    /// The session as the file numbers it, which counts an instance that had to be made anew as the same one.
+    pub(crate) told: u32,
     /// One value per request, or one for the batch.
     pub(crate) values: Vec<f64>,
 }
@@ -120,6 +122,7 @@ fn measure_cell(file: &ResultFile, power: &PowerRecord<'_>, overlays: &Overlays,
                 Group {
                     batch: place,
                     session: batch.session,
+                    told: told_session(file, batch),
                     values: energy.map_or_else(|| values(metric, &cell, batch), |e| vec![e]),
                 }
             })
@@ -211,11 +214,19 @@ fn values(metric: Metric, cell: &Cell, batch: &Batch) -> Vec<f64> {
         | Metric::JoulesPerPromptToken
         | Metric::JoulesPerGeneratedToken
         | Metric::JoulesPerGeneratedTokenBatch
+        | Metric::JoulesPerPromptTokenNet
+        | Metric::JoulesPerGeneratedTokenNet
+        | Metric::JoulesPerGeneratedTokenBatchNet
         | Metric::Power
         | Metric::TokensPerSecondPerWatt
         | Metric::EnergyExoClient
         | Metric::EnergyOverlay => Vec::new(),
     }
+}
+
+fn told_session(file: &ResultFile, batch: &Batch) -> u32 {
+    let run = batch.rows.first().and_then(|row| file.runs.get(*row));
+    run.and_then(|run| run.exoscope.as_ref()).map_or(batch.session, |detail| detail.session)
 }
 
 fn warnings(metric: Metric, cell: &Cell, groups: &[Group], energies: &Energies) -> Vec<String> {

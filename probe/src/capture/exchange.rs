@@ -33,6 +33,15 @@ pub enum Sign {
 }
 
 impl Sign {
+    /// More bytes than any answer has: exo's whole state is 140 KB, and a stream of a million tokens 300 MB.
+    #[must_use]
+    pub const fn largest(self) -> usize {
+        match self {
+            Self::End => 256 << 20,
+            Self::Data => 1 << 30,
+        }
+    }
+
     /// Whether a chunk is one. A data line cut within its first five bytes is missed once, which shortens a deadline of
     /// minutes by the time between two chunks.
     #[must_use]

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use analyzer::record::{Incomplete, MetricRange, MetricSeries, Provenance, ResultFile, Start, SystemMetrics};
+use analyzer::record::{
+    Failure, FailureKind, Incomplete, MetricRange, MetricSeries, Provenance, ResultFile, Start, SystemMetrics,
+};
 
 use super::event::Event;
 
@@ -15,10 +17,17 @@ pub struct Fold {
     notices: Vec<String>,
     ended: bool,
     cut_short: Option<String>,
-    /// Rows and failures before the batch that is being measured.
-    batch: Option<(usize, usize)>,
+    batch: Option<Batch>,
     /// The instances that were made.
     instances: BTreeSet<String>,
+}
+
+/// The batch that is being measured: what was there before it, and how many requests it has.
+#[derive(Debug, Clone, Copy)]
+struct Batch {
+    runs: usize,
+    failures: usize,
+    requests: usize,
 }
 
 impl Fold {
@@ -27,7 +36,11 @@ impl Fold {
         match event {
             Event::Started { provenance } => self.provenance = Some(*provenance),
             Event::Planned { requests, .. } => self.planned = Some(requests),
-            Event::Cluster { cluster } => self.file.cluster = Some(*cluster),
+            Event::Cluster { cluster } => match &mut self.file.cluster {
+                // The nodes of an earlier start stay known: its rows name them.
+                Some(known) => known.extend(*cluster),
+                none => *none = Some(*cluster),
+            },
             Event::Notice { sentence } => self.notices.push(sentence),
             Event::Finished { mut run } => {
                 if let Some(detail) = &mut run.exoscope {
@@ -48,7 +61,10 @@ impl Fold {
                 }
             }
             Event::Idled { window } => self.file.idle_windows.push(window),
-            Event::BatchStarted { .. } => self.batch = Some((self.file.runs.len(), self.file.failures.len())),
+            Event::BatchStarted { concurrency, .. } => {
+                let (runs, failures) = (self.file.runs.len(), self.file.failures.len());
+                self.batch = Some(Batch { runs, failures, requests: concurrency as usize });
+            }
             Event::BatchEnded => self.batch = None,
             Event::Resumed { start } => self.resume(start),
             Event::PlacementStarted { instance_id, .. } => {
@@ -61,10 +77,15 @@ impl Fold {
     /// What follows comes from a further start. A batch that the earlier one did not bring to its end is measured again:
     /// what is left of it ran beside requests that never finished.
     fn resume(&mut self, start: Start) {
-        if let Some((runs, failures)) = self.batch.take() {
-            let dropped = self.file.runs.len() - runs;
-            self.file.runs.truncate(runs);
-            self.file.failures.truncate(failures);
+        let through = |batch: &Batch, fold: &Self| {
+            let interrupted = fold.file.failures.iter().skip(batch.failures).any(was_interrupted);
+            let ended = fold.file.runs.len() - batch.runs + fold.file.failures.len() - batch.failures;
+            ended == batch.requests && !interrupted
+        };
+        if let Some(batch) = self.batch.take().filter(|batch| !through(batch, self)) {
+            let dropped = self.file.runs.len() - batch.runs;
+            self.file.runs.truncate(batch.runs);
+            self.file.failures.truncate(batch.failures);
             if dropped > 0 {
                 self.notices.push(format!(
                     "a batch was cut off at the end of an earlier start and measured again; {} of its first try {} left out",
@@ -132,10 +153,10 @@ impl Fold {
         self.file.runs.len()
     }
 
-    /// Measured requests that failed; warm-ups are not measured.
+    /// Measured requests that failed; warm-ups are not measured, and those that the user cut off did not fail.
     #[must_use]
     pub fn failed(&self) -> usize {
-        self.file.failures.iter().filter(|failure| !failure.warmup).count()
+        self.file.failures.iter().filter(|failure| !failure.warmup && !was_interrupted(failure)).count()
     }
 
     /// The result file; none when the run did not even start.
@@ -179,6 +200,10 @@ impl Fold {
         into.pcpu_usage.extend(from.pcpu_usage);
         into.ecpu_usage.extend(from.ecpu_usage);
     }
+}
+
+fn was_interrupted(failure: &Failure) -> bool {
+    failure.kind == FailureKind::Interrupted
 }
 
 /// exo's own summary of the node metrics, over all placements (exo's client keeps the last one's only). None without a

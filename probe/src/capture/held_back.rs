@@ -13,6 +13,7 @@ use hyper::body::{Body, Frame, SizeHint};
 
 use super::barrier::Place;
 use super::clock::{Clock, Stamp};
+use super::socket::Trigger;
 
 /// When the last byte was let go; unset before.
 pub type Sent = Arc<OnceLock<Stamp>>;
@@ -32,12 +33,14 @@ pub struct HeldBack {
     gate: Pin<Box<dyn Future<Output = Option<Stamp>> + Send>>,
     clock: Clock,
     sent: Sent,
+    trigger: Option<Arc<Trigger>>,
 }
 
 impl HeldBack {
-    /// A body that waits at `place`; `sent` is set when its last byte is let go.
+    /// A body that waits at `place`; `sent` is set when its last byte is let go, and `trigger` is loaded when all before it
+    /// is in the library's hands.
     #[must_use]
-    pub fn new(body: &Bytes, place: Place, clock: Clock, sent: Sent) -> Self {
+    pub fn new(body: &Bytes, place: Place, clock: Clock, sent: Sent, trigger: Option<Arc<Trigger>>) -> Self {
         let cut = body.len().saturating_sub(1);
         let part = |bytes: Bytes| (!bytes.is_empty()).then_some(bytes);
         Self {
@@ -46,6 +49,7 @@ impl HeldBack {
             gate: Box::pin(place.wait()),
             clock,
             sent,
+            trigger,
         }
     }
 }
@@ -64,6 +68,10 @@ impl Body for Payload {
                 }
                 if held.last.is_none() {
                     return Poll::Ready(None);
+                }
+                // Before the place is taken: the library writes and flushes what it has only after this.
+                if let Some(trigger) = held.trigger.take() {
+                    trigger.load();
                 }
                 // A line that was given up lets go as well: the request then fails by itself.
                 if held.gate.as_mut().poll(context).is_pending() {
@@ -103,7 +111,7 @@ mod tests {
         let clock = Clock::start();
         let (line, mut places) = StartLine::new(1);
         let sent = Sent::default();
-        let held = HeldBack::new(&Bytes::from_static(b"{\"a\":1}"), places.remove(0), clock, sent.clone());
+        let held = HeldBack::new(&Bytes::from_static(b"{\"a\":1}"), places.remove(0), clock, sent.clone(), None);
         let mut payload = Payload::HeldBack(held);
         assert_eq!(payload.size_hint().exact(), Some(7));
         let first = payload.frame().await.unwrap().unwrap().into_data().unwrap();

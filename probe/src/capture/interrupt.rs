@@ -36,6 +36,10 @@ impl Default for Interrupt {
     }
 }
 
+/// SIGXFSZ, the same number on Linux (x86, ARM) and macOS.
+#[cfg(unix)]
+const FILE_TOO_LARGE: i32 = 25;
+
 impl Interrupt {
     /// Raises it; the first reason stays. A second time means: do not wait for the clean-up either.
     pub fn raise(&self, why: Why) {
@@ -102,6 +106,9 @@ impl Interrupt {
                 (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
             // A closed terminal or a lost connection must not leave an instance behind either.
             let mut from_terminal = signal(SignalKind::hangup())?;
+            // Unheard, a file that may not grow any more would end the program on the spot; heard, writing fails with a
+            // reason. The handler stays after its listener is dropped.
+            drop(signal(SignalKind::from_raw(FILE_TOO_LARGE))?);
             tokio::spawn(async move {
                 loop {
                     tokio::select! {

@@ -134,6 +134,10 @@ pub fn read(path: &Path) -> Result<Read, JournalError> {
             return Ok(Read { fold, torn: true, whole });
         }
         match serde_json::from_slice(&line) {
+            Ok(Event::Started { .. }) if fold.provenance().is_some() => {
+                let reason = "a second run begins in it".to_owned();
+                return Err(JournalError::NotAJournal { path: shown, line: number, reason });
+            }
             Ok(event) => {
                 fold.take(event);
                 whole += line.len() as u64;

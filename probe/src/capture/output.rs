@@ -63,17 +63,7 @@ impl Output {
     pub fn claim(path: &Path) -> Result<(Self, Journal), OutputError> {
         let output = Self::at(path)?;
         let place = journal_path(&output.path);
-        let created = Journal::create(&place).or_else(|error| {
-            // An earlier run that ended in order wrote all that its journal holds into the file; it was kept to be resumed.
-            let over = error.kind() == io::ErrorKind::AlreadyExists
-                && output.path.exists()
-                && journal::read(&place).is_ok_and(|read| read.fold.has_ended());
-            if !over {
-                return Err(error);
-            }
-            std::fs::remove_file(&place)?;
-            Journal::create(&place)
-        });
+        let created = Journal::create(&place);
         let journal = created.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists if journal::is_held(&place) => {
                 OutputError::Running { path: path.display().to_string() }

@@ -18,6 +18,8 @@ use super::held_back::Sent;
 #[derive(Debug)]
 struct Shared {
     stream: TcpStream,
+    /// The library was given all but the last byte.
+    armed: AtomicBool,
     /// Everything that the library wanted to write so far has gone into the system's hands.
     flushed: AtomicBool,
     /// The next byte of the library has left already.
@@ -32,8 +34,8 @@ impl Socket {
     /// Takes a connection over.
     #[must_use]
     pub fn new(stream: TcpStream) -> Self {
-        let (flushed, swallow) = (AtomicBool::new(false), AtomicBool::new(false));
-        Self(Arc::new(Shared { stream, flushed, swallow }))
+        let no = || AtomicBool::new(false);
+        Self(Arc::new(Shared { stream, armed: no(), flushed: no(), swallow: no() }))
     }
 
     /// The way to its last byte.
@@ -48,10 +50,16 @@ impl Socket {
 pub struct Trigger(Arc<Shared>);
 
 impl Trigger {
+    /// The library has all but the last byte now; what it flushed before says nothing of that.
+    pub fn load(&self) {
+        self.0.armed.store(true, Ordering::Release);
+        self.0.flushed.store(false, Ordering::Release);
+    }
+
     /// Whether all before the last byte is in the system's hands.
     #[must_use]
     pub fn is_loaded(&self) -> bool {
-        self.0.flushed.load(Ordering::Acquire)
+        self.0.armed.load(Ordering::Acquire) && self.0.flushed.load(Ordering::Acquire)
     }
 
     /// Writes the last byte now, and stamps it. Where bytes before it are still in the library's hands, or the system takes
@@ -126,6 +134,12 @@ mod tests {
         let (clock, sent) = (Clock::start(), Sent::default());
         let trigger = socket.trigger();
 
+        // Idle connections are flushed, too: that is no sign that a request has left.
+        socket.flush().await.unwrap();
+        trigger.pull(b'd', &clock, &sent);
+        trigger.load();
+        trigger.pull(b'd', &clock, &sent);
+        assert!(sent.get().is_none(), "not a byte of it was written");
         socket.write_all(b"abc").await.unwrap();
         trigger.pull(b'd', &clock, &sent);
         assert!(sent.get().is_none(), "the library may have more to write");

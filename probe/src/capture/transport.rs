@@ -233,10 +233,10 @@ impl Ready {
         interrupt: &Interrupt,
         place: Option<Place>,
     ) -> Exchange {
-        let Self { mut sender, request, connect, sign, driver, mut first, trigger: _, released } = self;
+        let Self { mut sender, request, connect, sign, driver, mut first, trigger, released } = self;
         let request = match (place, request.body().clone()) {
             (Some(place), Some(body)) => {
-                let held = HeldBack::new(&body, place, *clock, released.clone());
+                let held = HeldBack::new(&body, place, *clock, released.clone(), Some(trigger));
                 request.map(|_| Payload::HeldBack(held))
             }
             (_, _) => request.map(Payload::Whole),
@@ -272,6 +272,7 @@ impl Ready {
         exchange.sent = released.get().copied().unwrap_or(sent);
         exchange.status = Some(response.status().as_u16());
         exchange.simulated = response.headers().get(SIMULATED).is_some_and(|value| value == "true");
+        let mut size = 0;
         let end = loop {
             let frame = tokio::select! {
                 frame = response.body_mut().frame() => frame,
@@ -289,6 +290,10 @@ impl Ready {
                             if let Some(bell) = first.take() {
                                 bell.notify_one();
                             }
+                        }
+                        size += bytes.len();
+                        if size > sign.largest() {
+                            break End::Broken(format!("it went on beyond {} MiB", sign.largest() >> 20));
                         }
                         // A piece of the read buffer would keep all of it: kilobytes for a token.
                         exchange.chunks.push((stamp, Bytes::copy_from_slice(&bytes)));

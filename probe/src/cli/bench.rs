@@ -96,9 +96,9 @@ pub(super) struct Arguments {
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, help_heading = "What is measured")]
     repeat: i64,
     /// Repeat each group until the 95 % interval of its prefill and decode rates is within this percent of the mean
-    #[arg(long, value_name = "PERCENT", help_heading = "What is measured")]
+    #[arg(long, allow_negative_numbers = true, value_name = "PERCENT", help_heading = "What is measured")]
     target_precision: Option<f64>,
-    /// The most repeats of a group with --target-precision; ten times --repeat by default
+    /// The most repeats of a group with --target-precision; by default ten times --repeat, and 30 or more
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = "What is measured")]
     max_repeats: Option<i64>,
     /// Replace the instance and measure the whole plan again, so often; the spread between sessions then shows
@@ -111,7 +111,7 @@ pub(super) struct Arguments {
     )]
     sessions: i64,
     /// Requests to throw away before measuring, per placement
-    #[arg(long, default_value_t = 0, help_heading = "What is measured")]
+    #[arg(long, allow_negative_numbers = true, default_value_t = 0, help_heading = "What is measured")]
     warmup: u32,
     /// Ask for streams at concurrency 1: shows when each token came, but exo then gives no energy account
     #[arg(long, help_heading = "What is measured")]
@@ -130,20 +130,20 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "P", allow_negative_numbers = true, help_heading = "Sampling, off by default")]
     method_top_p: Option<f64>,
     /// Number of candidates to ask for, 0 for all
-    #[arg(long, value_name = "K", help_heading = "Sampling, off by default")]
+    #[arg(long, allow_negative_numbers = true, value_name = "K", help_heading = "Sampling, off by default")]
     method_top_k: Option<u64>,
     /// Smallest share of the likeliest token's probability to ask for, 0 to 1
     #[arg(long, value_name = "P", allow_negative_numbers = true, help_heading = "Sampling, off by default")]
     method_min_p: Option<f64>,
     /// Seed to ask for
-    #[arg(long, value_name = "N", help_heading = "Sampling, off by default")]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", help_heading = "Sampling, off by default")]
     method_seed: Option<u64>,
 
     /// Fewest nodes of a placement
-    #[arg(long, default_value_t = 1, help_heading = "Placements")]
+    #[arg(long, allow_negative_numbers = true, default_value_t = 1, help_heading = "Placements")]
     min_nodes: u32,
     /// Most nodes of a placement
-    #[arg(long, default_value_t = 4, help_heading = "Placements")]
+    #[arg(long, allow_negative_numbers = true, default_value_t = 4, help_heading = "Placements")]
     max_nodes: u32,
     /// How the model is split
     #[arg(long, value_enum, default_value_t = Sharding::Both, help_heading = "Placements")]
@@ -168,7 +168,13 @@ pub(super) struct Arguments {
     #[arg(long, help_heading = "Downloads")]
     danger_delete_downloads: bool,
     /// Seconds without a further byte until a download counts as stalled; 0 waits for ever
-    #[arg(long, default_value_t = 600.0, value_name = "SECONDS", help_heading = "Downloads")]
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        default_value_t = 600.0,
+        value_name = "SECONDS",
+        help_heading = "Downloads"
+    )]
     stall_timeout: f64,
 
     /// Folder of the model's tokenizer (tokenizer.json, tokenizer_config.json, chat_template.jinja)
@@ -185,28 +191,59 @@ pub(super) struct Arguments {
     #[arg(long, help_heading = "Node metrics")]
     no_system_metrics: bool,
     /// Seconds between polls; each costs the cluster some time of its one event loop
-    #[arg(long, default_value_t = 1.0, value_name = "SECONDS", help_heading = "Node metrics")]
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        default_value_t = 1.0,
+        value_name = "SECONDS",
+        help_heading = "Node metrics"
+    )]
     metrics_interval: f64,
 
     /// Record so many seconds of the loaded, idle instance before and after measuring it: the baseline of net energy; 30 or
     /// more are good
-    #[arg(long, default_value_t = 0.0, value_name = "SECONDS", help_heading = "Node metrics")]
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        default_value_t = 0.0,
+        value_name = "SECONDS",
+        help_heading = "Node metrics"
+    )]
     idle_baseline: f64,
 
     /// Seconds without a sign of an answer until a request has failed; keep-alive comments are no sign
-    #[arg(long, default_value_t = 7200.0, value_name = "SECONDS", help_heading = "Waiting")]
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        default_value_t = 7200.0,
+        value_name = "SECONDS",
+        help_heading = "Waiting"
+    )]
     timeout: f64,
     /// Seconds to wait for the cluster to offer a placement that fits; 0 asks once
-    #[arg(long, default_value_t = 60.0, value_name = "SECONDS", help_heading = "Waiting")]
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        default_value_t = 60.0,
+        value_name = "SECONDS",
+        help_heading = "Waiting"
+    )]
     settle_timeout: f64,
     /// Seconds to wait for the instance to load
-    #[arg(long, default_value_t = 24_000.0, value_name = "SECONDS", help_heading = "Waiting")]
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        default_value_t = 24_000.0,
+        value_name = "SECONDS",
+        help_heading = "Waiting"
+    )]
     ready_timeout: f64,
     /// A pause between steps, may be repeated: cleanup (2 s), ready (1), repeat (3), group (2), placement (5), all
     #[arg(long, value_name = "NAME=SECONDS", help_heading = "Waiting")]
     pause: Vec<String>,
 
-    /// Where the result file goes; folders are made, and a journal grows beside it while the run lasts
+    /// Where the result file goes; folders are made, and a journal grows beside it while the run lasts. With --suite the
+    /// folder of the result files, each named after its benchmark
     #[arg(long, default_value = "bench/results.json", value_name = "FILE", help_heading = "Output")]
     json_out: PathBuf,
     /// Write the result file to standard output instead

@@ -52,7 +52,7 @@ impl Arguments {
 }
 
 /// `results.json.journal` → `results.json`.
-fn without_ending(journal: &Path) -> Option<PathBuf> {
-    let name = journal.to_str()?.strip_suffix(".journal")?;
-    (!name.is_empty()).then(|| PathBuf::from(name))
+pub(super) fn without_ending(journal: &Path) -> Option<PathBuf> {
+    // The name need not be text; only its ending is.
+    (journal.extension()? == "journal").then(|| journal.with_extension(""))
 }

@@ -26,7 +26,7 @@ pub mod trouble;
 use std::collections::BTreeSet;
 
 use analyzer::record::{FORMAT_VERSION, Provenance, Start, Target, TokenizerIdentity};
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 use crate::capture::cluster::Cluster;
 use crate::capture::event::Event;
@@ -79,7 +79,10 @@ pub async fn run(
         Begin::New { .. } => Done::default(),
         Begin::Resumed { earlier, start, own } => {
             same_run(earlier, plan, &model, &identity)?;
+            let before = recorder.file().cluster.as_ref().and_then(|cluster| cluster.node_identities.clone());
+            let other_ids = same_nodes(cluster, before).await?;
             recorder.record(Event::Resumed { start: start.clone() });
+            other_ids.into_iter().for_each(|words| recorder.notice(words));
             for left in lifecycle::present(cluster).await?.iter().filter(|left| own.contains(&left.id)) {
                 lifecycle::remove(cluster, recorder, left).await;
             }
@@ -96,7 +99,11 @@ pub async fn run(
         plan.warnings.iter().chain(&notices).for_each(|warning| recorder.notice(warning));
     }
     if cluster.is_replayed() {
-        recorder.notice("the server replays a recording: the numbers are those of the recorded run, served again");
+        recorder.notice(
+            "the server replays a recording: what the server says of itself is of the recorded run, and what the clock here \
+             says depends on the speed of the replay; an answer that was recorded once is served each time it is asked for, \
+             so that repeats show no spread of a machine",
+        );
     }
     let mut run = Run::new(cluster, plan, &model, &prompts, &done);
     if let Some(placement) = reused {
@@ -129,6 +136,26 @@ pub enum Begin<'a> {
         /// The instances that the earlier starts made: one of them may still be there.
         own: BTreeSet<String>,
     },
+}
+
+/// A run goes on only on the machines it was begun on: their names and chips. Their ids may be new, for exo gives new ones
+/// at each of its own starts; that is worth a sentence, which this gives.
+async fn same_nodes(cluster: &Cluster, before: Option<Map<String, Value>>) -> Result<Option<String>, BenchError> {
+    let now = planning::snapshot(cluster).await?.and_then(|snapshot| snapshot.node_identities);
+    let (Some(before), Some(now)) = (before, now) else { return Ok(None) };
+    let machines = |nodes: &Map<String, Value>| {
+        let word = |node: &Value, key: &str| node.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let mut machines: Vec<[String; 3]> =
+            nodes.values().map(|node| ["friendlyName", "modelId", "chipId"].map(|key| word(node, key))).collect();
+        machines.sort();
+        machines
+    };
+    if machines(&before) != machines(&now) {
+        return Err(BenchError::OtherRun { what: "the cluster, by the names and chips of its nodes," });
+    }
+    let same = before.keys().collect::<BTreeSet<_>>() == now.keys().collect::<BTreeSet<_>>();
+    let words = "the nodes have other ids than at the start of the run: exo was started again meanwhile, or this is another cluster of like machines";
+    Ok((!same).then(|| words.to_owned()))
 }
 
 /// A run goes on only where everything that changes a number is as it was.

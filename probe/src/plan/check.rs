@@ -199,6 +199,13 @@ impl Asked {
                 reason: "a session is a new instance, and the one that is there is to be left alone",
             });
         }
+        if self.idle_baseline_s > 0.0 && self.metrics_interval_s.is_none() {
+            return Err(PlanError::Together {
+                one: "--idle-baseline",
+                other: "--no-system-metrics",
+                reason: "the baseline is power, which is not read then",
+            });
+        }
         let target_precision = target(self.target_precision, self.max_repeats, repeat)?;
         let sampling = sampling(self.sampling)?;
         let pairing = Pairing::of(&pp, &tg, self.all_combinations);
@@ -214,11 +221,21 @@ impl Asked {
             return Err(PlanError::Number {
                 flag: "--min-nodes",
                 value: format!("{} with --max-nodes {}", selection.min_nodes, selection.max_nodes),
-                reason: "no placement has so many nodes; the smallest is 1 and --max-nodes must not be below it",
+                reason: "--min-nodes must be 1 or more and not above --max-nodes",
             });
         }
         let metrics_interval = match self.metrics_interval_s {
-            Some(seconds) => Some(above_zero("--metrics-interval", seconds, "polls need time between them")?),
+            Some(given) => {
+                let interval = seconds("--metrics-interval", given)?;
+                if interval < SHORTEST_INTERVAL {
+                    return Err(PlanError::Number {
+                        flag: "--metrics-interval",
+                        value: given.to_string(),
+                        reason: "polls need time between them: give 0.01 s or more; exo's sensors tell something new each second",
+                    });
+                }
+                Some(interval)
+            }
             None => None,
         };
         let warnings = warnings(&pp, &tg, self.use_prefix_cache);
@@ -263,6 +280,9 @@ impl Asked {
 /// Each request holds one connection and a file descriptor; the usual limit is 1024 on Linux and 256 on macOS.
 const MOST_AT_ONCE: u32 = 1024;
 
+/// A hundred polls a second are more than any sensor tells.
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
+
 /// A plan of a thousand sessions is a slip of the finger.
 const MOST_SESSIONS: u32 = 1000;
 
@@ -274,7 +294,7 @@ fn target(percent: Option<f64>, max_repeats: Option<i64>, repeat: u32) -> Result
         return match max_repeats {
             Some(_) => Err(PlanError::Together {
                 one: "--max-repeats",
-                other: "--repeat alone",
+                other: "a plan without --target-precision",
                 reason: "it bounds the repeats of --target-precision, which is not given",
             }),
             None => Ok(None),
@@ -313,7 +333,7 @@ fn sampling(asked: Sampling) -> Result<Option<Sampling>, PlanError> {
         Some(value) if !(value.is_finite() && value >= 0.0) => Err(PlanError::Number {
             flag: "--method-temperature",
             value: value.to_string(),
-            reason: "is no temperature; 0 takes the likeliest token, 1 leaves the model's own spread",
+            reason: "no such temperature; 0 takes the likeliest token, 1 leaves the model's own spread",
         }),
         _ => Ok(Some(asked).filter(|asked| *asked != Sampling::default())),
     }
@@ -329,11 +349,15 @@ fn positive(flag: &'static str, numbers: Vec<i64>, reason: &'static str) -> Resu
         .collect()
 }
 
+/// A year: nobody waits longer, and instants further away cannot be told.
+const LONGEST: Duration = Duration::from_secs(365 * 86_400);
+
 fn seconds(flag: &'static str, value: f64) -> Result<Duration, PlanError> {
-    Duration::try_from_secs_f64(value).map_err(|_| PlanError::Number {
+    let time = Duration::try_from_secs_f64(value).ok().filter(|time| *time <= LONGEST);
+    time.ok_or_else(|| PlanError::Number {
         flag,
         value: value.to_string(),
-        reason: "is no number of seconds that can be waited for",
+        reason: "is no time that can be waited for; give seconds, from 0 to a year (31536000)",
     })
 }
 
@@ -354,7 +378,7 @@ fn read_pauses(given: &[String]) -> Result<Pauses, PlanError> {
         let wrong = || PlanError::Pause { given: setting.clone() };
         let (name, value) = setting.split_once('=').ok_or_else(wrong)?;
         let value: f64 = value.trim().parse().map_err(|_| wrong())?;
-        let value = Duration::try_from_secs_f64(value).map_err(|_| wrong())?.as_secs_f64();
+        let value = seconds("--pause", value)?.as_secs_f64();
         match name.trim() {
             "cleanup" => pauses.after_cleanup_s = value,
             "ready" => pauses.after_ready_s = value,
@@ -500,7 +524,13 @@ mod tests {
         let plan = Asked { pauses: vec!["all=0".into(), "repeat=0.5".into()], ..asked("64", "8") }.check().unwrap();
         assert_eq!((plan.pauses.before_repeat_s, plan.pauses.after_group_s), (0.5, 0.0));
         assert!(sentence(Asked { pauses: vec!["naps=1".into()], ..asked("64", "8") }).contains("naps=1"));
-        assert!(sentence(Asked { pauses: vec!["repeat=-1".into()], ..asked("64", "8") }).contains("repeat=-1"));
+        let sentence_of = |pause: &str| sentence(Asked { pauses: vec![pause.into()], ..asked("64", "8") });
+        assert!(sentence_of("repeat=-1").starts_with("--pause -1: is no time that can be waited for"));
+        assert!(sentence_of("all=1e300").contains("to a year"));
+        assert!(
+            sentence(Asked { ready_s: 1e19, ..asked("64", "8") }).starts_with("--ready-timeout 10000000000000000000:")
+        );
+        assert!(sentence(Asked { metrics_interval_s: Some(1e-9), ..asked("64", "8") }).contains("0.01 s or more"));
     }
 
     #[test]

@@ -97,12 +97,13 @@ impl Bar {
         match event {
             Event::Planned { batches, .. } => {
                 self.bar.set_length(*batches);
-                self.bar.set_style(style("{bar:30} {pos}/{len} batches, {eta} left  {msg}"));
+                self.bar.set_style(style("{bar:30} {pos}/{len} batches  {msg}"));
             }
             Event::PlacementStarted { placement, .. } => {
                 self.placement.clone_from(placement);
                 self.bar.set_message(format!("{placement}: starting"));
             }
+            Event::Waiting { what } if self.placement.is_empty() => self.bar.set_message(format!("waiting for {what}")),
             Event::Waiting { what } => self.bar.set_message(format!("{}: waiting for {what}", self.placement)),
             Event::WarmedUp { number, of } => {
                 self.bar.set_message(format!("{}: warm-up {number}/{of} done", self.placement));
@@ -122,6 +123,8 @@ impl Bar {
                     self.bar.inc_length(1);
                 }
                 self.bar.inc(1);
+                // Before the first batch nothing tells how long one takes.
+                self.bar.set_style(style("{bar:30} {pos}/{len} batches, {eta} left  {msg}"));
             }
             Event::Notice { .. } | Event::Failed { .. } => {
                 if let Some(words) = line(event) {
@@ -157,7 +160,11 @@ mod tests {
 
     #[test]
     fn templates_can_be_read() {
-        for template in ["{spinner} {elapsed} {msg}", "{bar:30} {pos}/{len} batches, {eta} left  {msg}"] {
+        for template in [
+            "{spinner} {elapsed} {msg}",
+            "{bar:30} {pos}/{len} batches  {msg}",
+            "{bar:30} {pos}/{len} batches, {eta} left  {msg}",
+        ] {
             assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
         }
     }

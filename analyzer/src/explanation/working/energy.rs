@@ -35,6 +35,18 @@ impl Around<'_> {
             Metric::JoulesPerGeneratedTokenBatch => {
                 per("energy of the batch", energy, "generated tokens", self.generated_tokens()?)
             }
+            Metric::JoulesPerPromptTokenNet => {
+                let tokens = self.first(frame::PROMPT_TOKENS)?;
+                self.above_rest(metric, ("prefill energy", Metric::EnergyPrefill), ("prompt tokens", tokens))
+            }
+            Metric::JoulesPerGeneratedTokenNet => {
+                let tokens = self.generated_tokens()?;
+                self.above_rest(metric, ("decode energy", Metric::EnergyDecode), ("generated tokens", tokens))
+            }
+            Metric::JoulesPerGeneratedTokenBatchNet => {
+                let tokens = self.generated_tokens()?;
+                self.above_rest(metric, ("energy of the batch", Metric::Energy), ("generated tokens", tokens))
+            }
             Metric::TokensPerSecondPerWatt => {
                 let (tokens, power) = (self.generated_tokens()?, self.metric(Metric::Power)?);
                 let inputs = [
@@ -58,5 +70,14 @@ impl Around<'_> {
             }
             _ => None,
         }
+    }
+
+    /// An energy per token above rest: what is at rest is the rest of the whole energy.
+    fn above_rest(&self, net: Metric, (what, gross): (&str, Metric), (of, tokens): (&str, f64)) -> Option<Worked> {
+        let joules = self.metric(gross)?;
+        let value = self.metric(net)?;
+        let inputs =
+            [(what, joules, "J"), ("at rest meanwhile, all nodes", joules - value * tokens, "J"), (of, tokens, "")];
+        worked("({0} − {1}) / {2}", &inputs, value)
     }
 }

@@ -61,6 +61,15 @@ pub(super) fn conclude(
         let lines: String = placements.iter().map(|placement| format!("{placement}\n")).collect();
         document::write(None, &lines).map_err(CliError::failed)?;
     }
+    // A resume that was refused, or never reached the cluster, adds nothing to what the journal holds.
+    let idle = !recorder.started() && !recorder.file().runs.is_empty();
+    let outcome = match outcome {
+        Err(error) if idle => {
+            let exit = if error.is_interrupt() { Exit::Interrupted } else { Exit::Failed };
+            return Err(CliError { sentence: format!("{error}; the journal is as it was"), exit });
+        }
+        outcome => outcome,
+    };
     let (fold, journal, lost) = recorder.close();
     let (rows, failed) = (fold.rows(), fold.failed());
     let mut kept = String::new();
@@ -105,9 +114,10 @@ pub(super) fn conclude(
             let exit = if rows > 0 { Exit::Partial } else { Exit::Failed };
             with(exit, format!("the journal cannot be written ({error}), so the run was stopped"))
         }
-        (Err(error), None) if error.is_interrupt() => {
-            with(Exit::Interrupted, format!("interrupted after {rows} requests"))
-        }
+        (Err(error), None) if error.is_interrupt() => with(
+            Exit::Interrupted,
+            format!("interrupted after {}", analyzer::units::count(rows as u64, "measured request")),
+        ),
         (Err(error), None) if error.is_usage() => with(Exit::Usage, error.to_string()),
         (Err(error), None) => with(if rows > 0 { Exit::Partial } else { Exit::Failed }, error.to_string()),
         (Ok(Conclusion { listed: Some(_), .. }), None) => Ok(Exit::Done),

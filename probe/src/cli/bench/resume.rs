@@ -11,6 +11,7 @@ use crate::capture::interrupt::Interrupt;
 use crate::capture::journal::Journal;
 use crate::capture::output::Output;
 use crate::capture::recorder::Recorder;
+use crate::cli::recover::without_ending;
 use crate::cli::{CliError, Exit, bench_arguments};
 use crate::method::exo_bench::Begin;
 use crate::plan::Address;
@@ -23,10 +24,18 @@ pub(super) fn run(given: Arguments, path: &Path, command: Vec<String>) -> Result
         ));
     }
     let shown = path.display().to_string();
-    let result = path.to_str().and_then(|name| name.strip_suffix(".journal")).filter(|name| !name.is_empty());
-    let result = result.ok_or_else(|| {
+    let result = without_ending(path).ok_or_else(|| {
         CliError::usage(format!("--resume {shown}: its name does not end in .journal, as those of journals do"))
     })?;
+    if !path.exists() && result.exists() {
+        return Err(CliError::failed(format!(
+            "{shown} is not there, but {} is: a run that came to its end has no journal any more",
+            result.display()
+        )));
+    }
+    if path.exists() && !path.is_file() {
+        return Err(CliError::failed(format!("{shown} is no ordinary file, so it is no journal")));
+    }
     let (journal, fold) = Journal::reopen(path).map_err(CliError::failed)?;
     let Some(earlier) = fold.provenance().cloned() else {
         return Err(CliError::failed(format!(
@@ -47,7 +56,7 @@ pub(super) fn run(given: Arguments, path: &Path, command: Vec<String>) -> Result
     (arguments.host, arguments.port) = (address.host, address.port);
     arguments.delete_other_instances |= given.delete_other_instances;
     let plan = arguments.asked().check().map_err(CliError::usage)?;
-    let output = Output::at(Path::new(result)).map_err(CliError::failed)?;
+    let output = Output::at(&result).map_err(CliError::failed)?;
 
     let started_at = earlier.started_at.parse().map_err(|error: jiff::Error| read(error.to_string()))?;
     let clock = Clock::resume(started_at);

@@ -50,7 +50,7 @@ pub(super) fn run(given: Arguments, file: &Path, command: &[String]) -> Result<E
         plans.push((benchmark, arguments));
     }
     let count = plans.len();
-    let mut worst = Exit::Done;
+    let mut exits = Vec::new();
     for (number, (benchmark, arguments)) in (1..).zip(plans) {
         say(&format!("benchmark {number} of {count}: {}", benchmark.name));
         let mut words = benchmark.words;
@@ -65,21 +65,18 @@ pub(super) fn run(given: Arguments, file: &Path, command: &[String]) -> Result<E
                 exit,
             });
         }
-        worst = worse(worst, exit);
+        exits.push(exit);
     }
-    Ok(worst)
+    Ok(together(&exits))
 }
 
 /// A suite of which something was measured and something not was measured in part.
-const fn worse(so_far: Exit, next: Exit) -> Exit {
-    match (so_far, next) {
-        (Exit::Done, next) => next,
-        (so_far, Exit::Done) => match so_far {
-            Exit::Failed | Exit::Usage => Exit::Partial,
-            other => other,
-        },
-        (Exit::Failed, Exit::Failed) => Exit::Failed,
-        (_, _) => Exit::Partial,
+fn together(exits: &[Exit]) -> Exit {
+    let measured = exits.iter().any(|exit| matches!(exit, Exit::Done | Exit::Partial));
+    match (measured, exits.iter().all(|exit| *exit == Exit::Done)) {
+        (_, true) => Exit::Done,
+        (true, false) => Exit::Partial,
+        (false, false) => Exit::Failed,
     }
 }
 
@@ -124,7 +121,8 @@ fn read(text: &str, command: &[String]) -> Result<Vec<Benchmark>, String> {
         if name.is_empty() || name.starts_with('.') || name.contains(['/', '\\', '\0']) {
             return Err(format!("benchmark {number}: \"{name}\" cannot be the name of a result file"));
         }
-        if benchmarks.iter().any(|other| other.name == name) {
+        // Some file systems, macOS's usual one among them, take A and a for one.
+        if benchmarks.iter().any(|other| other.name.to_lowercase() == name.to_lowercase()) {
             return Err(format!("two benchmarks are called \"{name}\"; give one another \"name\""));
         }
         let mut words = vec!["exoscope".to_owned(), "bench".to_owned()];
@@ -235,6 +233,15 @@ mod tests {
         );
         let found = read(SUITE, &words("exoscope bench --suite s.toml")).unwrap();
         assert!(found[1].words.contains(&"--repeat=5".to_owned()) && found[0].words.contains(&"--repeat=3".to_owned()));
+    }
+
+    #[test]
+    fn a_suite_measured_in_part_says_so_whatever_came_first() {
+        assert_eq!(together(&[Exit::Done, Exit::Done]), Exit::Done);
+        assert_eq!(together(&[Exit::Done, Exit::Failed]), Exit::Partial);
+        assert_eq!(together(&[Exit::Usage, Exit::Done]), Exit::Partial);
+        assert_eq!(together(&[Exit::Partial]), Exit::Partial);
+        assert_eq!(together(&[Exit::Failed, Exit::Usage]), Exit::Failed);
     }
 
     #[test]
