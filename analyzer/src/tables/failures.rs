@@ -26,7 +26,7 @@ pub fn failures(loaded: &Loaded, run: &str) -> Table {
     table.flag("warmup", failures.iter().map(|failure| Some(failure.warmup)));
     table.flag("streamed", failures.iter().map(|failure| Some(failure.streamed)));
     table.flag("use_prefix_cache", failures.iter().map(|failure| Some(failure.use_prefix_cache)));
-    table.text("kind", failures.iter().map(|failure| kind(failure)));
+    table.text("kind", failures.iter().map(kind));
     table.whole("http_status", whole(|failure| failure.status.map(Into::into)));
     table.text("message", text(|failure| Some(failure.message.clone())));
     table.number("sent_s", failures.iter().map(|failure| failure.sent_s));
