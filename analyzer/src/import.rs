@@ -1,5 +1,6 @@
 //! Bytes of any known shape → a result file, or a sentence that says why not.
 //!
+//! * [`direct`] bytes → records where it is plainly a result file; the rest goes the long way:
 //! * [`bytes`] bytes → text: packing, encodings, and a bound on what comes out.
 //! * [`documents`] text → JSON documents: several in one file, where it broke, keys that stand twice.
 //! * [`sniff`] the table of formats: how each is recognised, its class, and who reads it.
@@ -15,6 +16,7 @@
 mod asiai;
 mod bytes;
 mod delimited;
+mod direct;
 mod documents;
 mod doubt;
 mod exo;
@@ -31,6 +33,10 @@ mod mlx_lm;
 pub mod overlay;
 mod sniff;
 mod vllm;
+
+pub(crate) use merge::merge as together;
+
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -126,14 +132,10 @@ pub enum ImportError {
 /// # Errors
 /// [`ImportError`] names the file, what it seems to be, and what to do.
 pub fn load(name: &str, bytes: &[u8]) -> Result<Loaded, ImportError> {
-    let decoded = bytes::decode(name, bytes)?;
-    let text = decoded.text.as_str();
-    let (mut loaded, repeated) = match documents::read(name, text) {
-        Ok(documents) => (from_documents(name, text, documents.values)?, documents.repeated),
-        // Words and tables are no JSON; a log may begin like a list.
-        Err(error) => (from_text(name, text, error)?, std::collections::BTreeMap::new()),
+    let (mut loaded, repeated, mut notices) = match direct(name, bytes) {
+        Some(loaded) => (loaded, BTreeMap::new(), Vec::new()),
+        None => decoded(name, bytes)?,
     };
-    let mut notices = decoded.notices;
     if let Some((key, _)) = repeated.first_key_value() {
         let times: usize = repeated.values().sum();
         let others = if repeated.len() > 1 { format!(" and {} others", repeated.len() - 1) } else { String::new() };
@@ -146,6 +148,29 @@ pub fn load(name: &str, bytes: &[u8]) -> Result<Loaded, ImportError> {
     notices.extend(doubt::doubts(&loaded.file));
     loaded.notices = notices;
     Ok(loaded)
+}
+
+/// What was read, the keys that stood twice, and what was done to get the text.
+type Decoded = (Loaded, BTreeMap<String, usize>, Vec<String>);
+
+/// The long way, by text and documents.
+fn decoded(name: &str, bytes: &[u8]) -> Result<Decoded, ImportError> {
+    let decoded = bytes::decode(name, bytes)?;
+    let text = decoded.text.as_str();
+    // Once unpacked it may be plainly a result file, too.
+    let (loaded, repeated) = match direct(name, text.as_bytes()) {
+        Some(loaded) => (loaded, BTreeMap::new()),
+        None => from_text_or_documents(name, text)?,
+    };
+    Ok((loaded, repeated, decoded.notices))
+}
+
+fn from_text_or_documents(name: &str, text: &str) -> Result<(Loaded, BTreeMap<String, usize>), ImportError> {
+    match documents::read(name, text) {
+        Ok(documents) => Ok((from_documents(name, text, documents.values)?, documents.repeated)),
+        // Words and tables are no JSON; a log may begin like a list.
+        Err(error) => Ok((from_text(name, text, error)?, BTreeMap::new())),
+    }
 }
 
 /// JSON of one format, or of exo's in several versions.
@@ -241,8 +266,6 @@ fn conclude(
 /// Documents with exo's rows, ours among them.
 fn rows(name: &str, documents: Vec<Value>, formats: &[&Format]) -> Result<Loaded, ImportError> {
     let mut files = Vec::with_capacity(documents.len());
-    let mut names: Vec<String> = Vec::new();
-    let mut notices: Vec<String> = Vec::new();
     for document in documents {
         let (document, found) = if let Some(version) = document.pointer("/exoscope/format_version") {
             let format = format!("exoscope {version}");
@@ -250,19 +273,40 @@ fn rows(name: &str, documents: Vec<Value>, formats: &[&Format]) -> Result<Loaded
         } else if document.get("exoscope").is_some() || document.get("source").is_some() {
             (document, exo::Found { format: "exoscope".into(), notices: Vec::new() })
         } else if document.is_array() {
-            let found = exo::describe(&document, exo::Top::List);
+            let found = exo::describe(exo::Traits::of(&document), exo::Top::List);
             (serde_json::json!({ "runs": document }), found)
         } else {
-            let found = exo::describe(&document["runs"], exo::Top::Object);
+            let found = exo::describe(exo::Traits::of(&document["runs"]), exo::Top::Object);
             (document, found)
         };
-        files.push(record::parse(document).map_err(|source| ImportError::Record { name: name.into(), source })?);
+        let file = record::parse(document).map_err(|source| ImportError::Record { name: name.into(), source })?;
+        files.push((found, file));
+    }
+    let reason = formats.first().map_or_else(String::new, |format| format.reason.to_owned());
+    Ok(put_together(name, files, reason))
+}
+
+/// The straight way, for what is plainly a result file.
+fn direct(name: &str, bytes: &[u8]) -> Option<Loaded> {
+    let documents = direct::read(bytes)?;
+    let reason = documents.first().map_or("", |document| document.shape.reason());
+    let files = documents.into_iter().map(|document| (document.shape.found(), document.file)).collect();
+    Some(put_together(name, files, reason.to_owned()))
+}
+
+/// The documents of a file as one.
+fn put_together(name: &str, documents: Vec<(exo::Found, ResultFile)>, reason: String) -> Loaded {
+    let mut files = Vec::with_capacity(documents.len());
+    let mut names: Vec<String> = Vec::new();
+    let mut notices: Vec<String> = Vec::new();
+    for (found, file) in documents {
+        files.push(file);
         push_new(&mut names, found.format);
         for notice in found.notices {
             push_new(&mut notices, notice);
         }
     }
-    let document_rows: Vec<usize> = files.iter().map(|file| file.runs.len()).collect();
+    let document_rows: Vec<usize> = files.iter().flat_map(merge::rows_of_documents).collect();
     let mut format = names.join(" and ");
     if files.len() > 1 {
         format = format!("{format}, {} documents", files.len());
@@ -270,15 +314,49 @@ fn rows(name: &str, documents: Vec<Value>, formats: &[&Format]) -> Result<Loaded
     let (file, merged) = merge::merge(files);
     notices.extend(merged);
     let class = file.source.as_ref().map_or(Comparability::Endpoint, |source| source.class);
-    let reason = formats.first().map_or_else(String::new, |format| format.reason.to_owned());
     if let Some(source) = &file.source {
         format = source.format.clone();
     }
-    Ok(Loaded { name: name.into(), format, file, notices, document_rows, reason, class })
+    Loaded { name: name.into(), format, file, notices, document_rows, reason, class }
 }
 
 fn push_new(list: &mut Vec<String>, entry: String) {
     if !list.contains(&entry) {
         list.push(entry);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{direct, from_text_or_documents};
+
+    fn fixtures(folder: &str) -> impl Iterator<Item = (String, Vec<u8>)> {
+        let folder = format!("{}/../fixtures/{folder}", env!("CARGO_MANIFEST_DIR"));
+        let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+        paths.map(|path| (path.display().to_string(), std::fs::read(path).unwrap()))
+    }
+
+    /// All fixtures that are results; some go the long way for a reason.
+    #[test]
+    fn the_straight_way_reads_what_the_long_way_reads() {
+        let mut straight = 0;
+        for (name, bytes) in fixtures("results") {
+            let Some(found) = direct("f", &bytes) else { continue };
+            straight += 1;
+            let text = String::from_utf8(bytes).unwrap();
+            let (expected, repeated) = from_text_or_documents("f", text.trim_start_matches('\u{FEFF}')).unwrap();
+            assert!(found == expected && repeated.is_empty(), "{name}");
+        }
+        assert!(straight >= 15, "only {straight} files go the straight way");
+    }
+
+    #[test]
+    fn what_is_no_result_file_goes_the_long_way() {
+        for (name, bytes) in fixtures("hostile").chain(fixtures("imports")) {
+            let Some(found) = direct("f", &bytes) else { continue };
+            let text = String::from_utf8(bytes).unwrap();
+            let (expected, _) = from_text_or_documents("f", &text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(found == expected, "{name}");
+        }
     }
 }

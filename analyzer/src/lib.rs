@@ -12,6 +12,8 @@
 //! 7. [`explanation`] says what a metric is, with the numbers of a file.
 //! 8. [`comparison`] sets two files side by side: a verdict per cell and metric, and what else differed.
 //!
+//! Beside the road: [`merging`] makes one file of several, [`tables`] lays files out as flat tables for exports.
+//!
 //! [`units`] turns numbers into words and is the only place that does.
 
 pub mod comparison;
@@ -21,10 +23,12 @@ pub mod explanation;
 pub mod frame;
 pub mod import;
 pub mod latency;
+pub mod merging;
 pub mod metric;
 pub mod record;
 pub mod stability;
 pub mod statistics;
 pub mod summary;
+pub mod tables;
 pub mod throughput;
 pub mod units;

@@ -8,6 +8,7 @@
 mod cluster;
 mod environment;
 mod file;
+mod leftover;
 mod method;
 mod outcome;
 mod run;
@@ -17,7 +18,7 @@ mod upgrade;
 
 pub use cluster::{Cluster, MetricRange, NodeId, SystemMetrics};
 pub use environment::{Host, Target, TokenizerIdentity, Tool};
-pub use file::{FORMAT_VERSION, IdleWindow, Incomplete, Provenance, ResultFile, Start};
+pub use file::{FORMAT_VERSION, IdleWindow, Incomplete, Part, Provenance, ResultFile, Start};
 pub use method::{Method, Pauses, Sampling, TargetPrecision};
 pub use outcome::{Failure, FailureKind};
 pub use run::{

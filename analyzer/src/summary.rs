@@ -32,7 +32,7 @@ pub use distribution::{ConfidenceInterval, IntervalRule, IntervalUnit, OutlierRe
 pub use pooled::PooledDeviation;
 pub use scaling::{Ratio, Scaling};
 
-pub(crate) use facts::facts;
+pub(crate) use facts::{facts, node_name};
 pub(crate) use samples::{MeasuredCell, Sample, measure};
 
 use schemars::JsonSchema;

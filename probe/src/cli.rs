@@ -4,8 +4,10 @@ mod bench;
 mod calibrate;
 mod compare;
 mod explain;
+mod export;
 mod history;
 mod listening;
+mod merge;
 mod plan;
 mod recover;
 mod redact;
@@ -113,6 +115,10 @@ enum Verb {
     History(history::Arguments),
     /// Say what files are, why they were recognised, and what is wrong with them
     Validate(validate::Arguments),
+    /// Write result files in the formats of other tools: CSV, Parquet, benchstat, Prometheus, JUnit
+    Export(export::Arguments),
+    /// Put result files of the same thing into one
+    Merge(merge::Arguments),
     /// Open result files in the viewer, served on this machine only
     View(view::Arguments),
     /// Write a result file from the journal of a run that was cut off
@@ -160,6 +166,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         Verb::Plan(arguments) => arguments.run(),
         Verb::History(arguments) => arguments.run(),
         Verb::Validate(arguments) => arguments.run(),
+        Verb::Export(arguments) => arguments.run(),
+        Verb::Merge(arguments) => arguments.run(),
         Verb::View(arguments) => arguments.run(),
         Verb::Recover(arguments) => arguments.run(),
         Verb::Simulate(arguments) => arguments.run(),

@@ -2,7 +2,7 @@
 # Sets up what is missing and says what it does; the second call only looks and is done at once.
 #
 #   tools.sh viewer    what building the viewer needs: the wasm target, Trunk, wasm-bindgen, Plotly
-#   tools.sh test      that, and what the tests need: Chromium, Playwright's driver library, real tokenizers
+#   tools.sh test      that, and what the tests need: Chromium, Playwright's driver library, real tokenizers, DuckDB
 #
 # Tools go to a cache outside the clone, one folder per version, so that clones share them:
 # $EXOSCOPE_CACHE, else $XDG_CACHE_HOME/exoscope, else ~/.cache/exoscope.
@@ -89,3 +89,12 @@ fi
 
 # --- real tokenizers ----------------------------------------------------------------------------------------------
 "$here/real-tokenizers" "$cache/tokenizers"
+
+# --- DuckDB, which reads the exported Parquet files --------------------------------------------------------------
+if ! "$cache/peers/bin/python" -c "import duckdb" >/dev/null 2>&1; then
+    need python3 "install Python 3.10 or newer with its module venv"
+    say "installing DuckDB for Python into $cache/peers (about 30 MB)"
+    python3 -m venv "$cache/peers" >&2 || fail "python3 -m venv failed (Debian: apt-get install python3-venv)"
+    "$cache/peers/bin/pip" install --quiet "$(grep '^duckdb' "$root/tests/peers/requirements.txt")" >&2 ||
+        fail "pip could not install duckdb; its words are above"
+fi

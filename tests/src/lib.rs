@@ -40,17 +40,38 @@ pub fn shared(path: &str) -> Option<PathBuf> {
 /// # Errors
 /// A sentence that says how to get them.
 pub fn real_tokenizer(name: &str) -> Result<PathBuf, String> {
-    let cache = std::env::var_os("EXOSCOPE_CACHE").map(PathBuf::from).or_else(|| {
-        let user = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-        user.or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")))
-            .map(|at| at.join("exoscope"))
-    });
-    let cache = cache.ok_or("neither EXOSCOPE_CACHE nor HOME is set")?;
+    let cache = cache().ok_or("neither EXOSCOPE_CACHE nor HOME is set")?;
     let folder = cache.join("tokenizers").join(name);
     if folder.join("tokenizer.json").exists() {
         return Ok(folder);
     }
     Err(format!("the tokenizer {} is not there; run tests/setup/real-tokenizers, which fetches it", folder.display()))
+}
+
+/// A Python that can import a module: `EXOSCOPE_PEER_PYTHON`, else that of the set-up, else the system's; `None`, with a
+/// line on stderr that says how to get it, where none can.
+#[must_use]
+pub fn peer_python(module: &str) -> Option<PathBuf> {
+    let named = std::env::var_os("EXOSCOPE_PEER_PYTHON").map(PathBuf::from);
+    let set_up = cache().map(|cache| cache.join("peers/bin/python"));
+    let can = |python: &PathBuf| {
+        let import = std::process::Command::new(python).args(["-c", &format!("import {module}")]).output();
+        import.is_ok_and(|output| output.status.success())
+    };
+    let found = [named, set_up, Some("python3".into())].into_iter().flatten().find(can);
+    if found.is_none() {
+        eprintln!("skipped: no Python here has {module}; `just setup test` makes one that does");
+    }
+    found
+}
+
+/// Where the set-up keeps what clones share.
+fn cache() -> Option<PathBuf> {
+    std::env::var_os("EXOSCOPE_CACHE").map(PathBuf::from).or_else(|| {
+        let user = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+        user.or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")))
+            .map(|at| at.join("exoscope"))
+    })
 }
 
 /// The built program: `EXOSCOPE_BIN`, else beside the running test.

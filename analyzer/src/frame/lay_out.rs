@@ -169,11 +169,11 @@ fn streamed(run: &Run) -> Option<bool> {
 }
 
 fn streamed_detail(run: &Run) -> Option<&RunDetail> {
-    run.exoscope.as_ref().filter(|detail| detail.streamed)
+    run.exoscope.as_deref().filter(|detail| detail.streamed)
 }
 
 fn figures(run: &Run) -> Option<&Figures> {
-    run.figures.as_ref()
+    run.figures.as_deref()
 }
 
 fn sent(run: &Run) -> Option<f64> {
@@ -250,7 +250,7 @@ fn late_gap(run: &Run) -> Option<(f64, usize)> {
 
 /// The server adds up the nodes that report power; with none of them its 0 J is no energy.
 fn server_account(run: &Run) -> Option<&PowerUsage> {
-    run.power_usage.as_ref().filter(|power| !power.nodes.is_empty())
+    run.power_usage.as_deref().filter(|power| !power.nodes.is_empty())
 }
 
 /// Power readings of the node with the fewest; none where the server does not count them.
@@ -269,7 +269,7 @@ pub(super) const fn cache_code(state: CacheState) -> u32 {
     }
 }
 
-pub(super) const fn cache_state(code: Option<u32>) -> CacheState {
+pub(crate) const fn cache_state(code: Option<u32>) -> CacheState {
     match code {
         Some(0) => CacheState::Cold,
         Some(1) => CacheState::Partial,

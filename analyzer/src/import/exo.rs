@@ -29,30 +29,58 @@ const POLLUTED: &str = "exo before 2026-03-24 gave the decode rate of the whole 
 const ELAPSED: &str = "before 2026-04-05 exo took the elapsed time of concurrent requests per thread, without a common \
     start; since then from the common start; the file does not tell which";
 
+/// What rows hold that tells the versions of exo's bench apart: whether any of them has the key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Traits {
+    pub(super) is_empty: bool,
+    pub(super) concurrency: bool,
+    /// A concurrency above 1.
+    pub(super) concurrent: bool,
+    pub(super) reused: bool,
+    pub(super) download: bool,
+    pub(super) power_usage: bool,
+    pub(super) prefix_cache: bool,
+    /// A peak memory as streams spell it.
+    pub(super) streamed: bool,
+}
+
+impl Traits {
+    /// Of rows that were read as values.
+    pub(super) fn of(rows: &Value) -> Self {
+        let rows = rows.as_array().map_or(&[][..], Vec::as_slice);
+        let any = |pointer: &str| rows.iter().any(|row| row.pointer(pointer).is_some());
+        Self {
+            is_empty: rows.is_empty(),
+            concurrency: any("/concurrency"),
+            concurrent: rows.iter().any(|row| row.get("concurrency").and_then(Value::as_u64).is_some_and(|c| c > 1)),
+            reused: rows.iter().any(|row| row.get("placement_sharding").is_some_and(|label| label == "reused")),
+            download: any("/download_duration_s"),
+            power_usage: any("/power_usage"),
+            prefix_cache: any("/stats/prefix_cache_hit"),
+            streamed: any("/stats/peak_memory_usage/in_bytes"),
+        }
+    }
+}
+
 /// Recognises the version of exo's bench by what the rows hold.
-pub(super) fn describe(rows: &Value, top: Top) -> Found {
-    let rows = rows.as_array().map_or(&[][..], Vec::as_slice);
-    let any = |pointer: &str| rows.iter().any(|row| row.pointer(pointer).is_some());
-    let concurrent = rows.iter().any(|row| row.get("concurrency").and_then(Value::as_u64).is_some_and(|c| c > 1));
-    let reused = rows.iter().any(|row| row.get("placement_sharding").is_some_and(|label| label == "reused"));
-    let streamed = any("/stats/peak_memory_usage/in_bytes");
+pub(super) fn describe(traits: Traits, top: Top) -> Found {
     let mut notices = Vec::new();
     let when = match top {
-        Top::List if any("/concurrency") => {
-            if concurrent {
+        Top::List if traits.concurrency => {
+            if traits.concurrent {
                 notices.push(POLLUTED.to_owned());
                 notices.push(ELAPSED.to_owned());
             }
             "2026-03-09 to 2026-03-29, bare list"
         }
-        Top::List if any("/download_duration_s") => "2026-02-20 to 2026-03-08, bare list",
+        Top::List if traits.download => "2026-02-20 to 2026-03-08, bare list",
         Top::List => "2026-01-06 to 2026-03-08, bare list",
-        Top::Object if any("/power_usage") => "2026-05-28 or later",
-        Top::Object if streamed || reused => "2026-04-27 to 2026-05-27",
-        Top::Object if any("/stats/prefix_cache_hit") => "2026-04-14 to 2026-05-27",
-        Top::Object if rows.is_empty() => "2026-03-30 or later",
+        Top::Object if traits.power_usage => "2026-05-28 or later",
+        Top::Object if traits.streamed || traits.reused => "2026-04-27 to 2026-05-27",
+        Top::Object if traits.prefix_cache => "2026-04-14 to 2026-05-27",
+        Top::Object if traits.is_empty => "2026-03-30 or later",
         Top::Object => {
-            if concurrent {
+            if traits.concurrent {
                 notices.push(ELAPSED.to_owned());
             }
             "2026-03-30 to 2026-04-13"
@@ -104,13 +132,21 @@ pub(super) fn oddities(file: &ResultFile) -> Vec<String> {
 }
 
 fn repeated_rows(file: &ResultFile) -> Option<usize> {
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for run in &file.runs {
-        // A row that was read can be written; should it not, it is no duplicate.
-        if let Ok(text) = serde_json::to_string(run) {
-            *seen.entry(text).or_default() += 1;
+    // Rows that are alike took the same time to the last digit; only those are worth writing out.
+    let mut by_time: Vec<(Option<u64>, usize)> =
+        file.runs.iter().enumerate().map(|(place, run)| (run.elapsed_s.map(f64::to_bits), place)).collect();
+    by_time.sort_unstable();
+    let alike = by_time.chunk_by(|(a, _), (b, _)| a == b).filter(|alike| alike.len() > 1);
+    let mut repeated: usize = 0;
+    for alike in alike {
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        for run in alike.iter().filter_map(|(_, place)| file.runs.get(*place)) {
+            // A row that was read can be written; should it not, it is no duplicate.
+            if let Ok(text) = serde_json::to_string(run) {
+                *seen.entry(text).or_default() += 1;
+            }
         }
+        repeated += seen.values().map(|count| count - 1).sum::<usize>();
     }
-    let repeated: usize = seen.values().map(|count| count - 1).sum();
     (repeated > 0).then_some(repeated)
 }

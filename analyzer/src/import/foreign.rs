@@ -161,7 +161,7 @@ fn run(row: Row, varying: &BTreeSet<String>) -> Run {
         concurrent_index: None,
         download_duration_s: None,
         exoscope: None,
-        figures: Some(row.figures),
+        figures: Some(Box::new(row.figures)),
         unknown: serde_json::Map::new(),
     }
 }

@@ -5,7 +5,7 @@ use crate::record::ResultFile;
 /// Puts documents one behind the other. Sessions are numbered on, so that rows and power samples of one document are never
 /// mixed with those of another. The first document's account of cluster and provenance stands for all; where another
 /// differs, a notice says so.
-pub(super) fn merge(files: Vec<ResultFile>) -> (ResultFile, Vec<String>) {
+pub(crate) fn merge(files: Vec<ResultFile>) -> (ResultFile, Vec<String>) {
     let count = files.len();
     let mut notices = Vec::new();
     let mut files = files.into_iter();
@@ -43,6 +43,7 @@ pub(super) fn merge(files: Vec<ResultFile>) -> (ResultFile, Vec<String>) {
         whole.failures.append(&mut file.failures);
         whole.metric_series.append(&mut file.metric_series);
         whole.idle_windows.append(&mut file.idle_windows);
+        whole.merged.append(&mut file.merged);
         whole.cluster = whole.cluster.take().or(file.cluster);
         whole.system_metrics = whole.system_metrics.take().or(file.system_metrics);
         for (key, value) in file.unknown {
@@ -56,6 +57,15 @@ pub(super) fn merge(files: Vec<ResultFile>) -> (ResultFile, Vec<String>) {
         notices.push("the documents differ in target or method; the facts shown are those of the first".to_owned());
     }
     (whole, notices)
+}
+
+/// Rows that each document gave: one count for an ordinary file, one per part for a file that was merged before.
+pub(super) fn rows_of_documents(file: &ResultFile) -> Vec<usize> {
+    let parts: Option<Vec<usize>> = file.merged.iter().map(|part| usize::try_from(part.rows).ok()).collect();
+    // Parts that do not add up tell of a file that was changed by hand: then it is one document.
+    let whole = |rows: &usize| *rows == file.runs.len();
+    let sum = |parts: &Vec<usize>| parts.iter().try_fold(0_usize, |sum, rows| sum.checked_add(*rows));
+    parts.filter(|parts| !parts.is_empty() && sum(parts).as_ref().is_some_and(whole)).unwrap_or(vec![file.runs.len()])
 }
 
 fn sessions_of(file: &ResultFile) -> u32 {

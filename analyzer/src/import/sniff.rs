@@ -45,20 +45,25 @@ const fn row(name: &'static str, reason: &'static str, class: Comparability, rea
     Format { name, reason, class, reader }
 }
 
+/// Why exo's rows and ours are recognised; the straight way says it, too.
+pub(super) const BY_VERSION: &str = "its exoscope.format_version";
+pub(super) const BY_RUNS: &str = "runs with elapsed_s";
+pub(super) const BY_ROWS: &str = "a list of rows with elapsed_s";
+
 /// Name, reason, class, reader. The first row that fits is taken: what tells most of itself stands first.
 #[rustfmt::skip]
 pub(super) const FORMATS: &[Format] = &[
-    row("exoscope", "its exoscope.format_version", Endpoint, Rows(|d| d.get("exoscope").is_some() && d.get("runs").is_some())),
+    row("exoscope", BY_VERSION, Endpoint, Rows(|d| d.get("exoscope").is_some() && d.get("runs").is_some())),
     row("a converted result", "its source and runs", Endpoint, Rows(|d| d.get("source").is_some_and(Value::is_object) && d.get("runs").is_some())),
     row("a result of asiai's agentic mode", "its prefix_cache_reuse_verdict", Endpoint, Documents(asiai::is_agentic, asiai::import_agentic)),
     row("a result of exo's context-scaling bench", "its metadata, params and runs", Endpoint, Documents(exo_others::is_scaling, exo_others::import_scaling)),
-    row("exo", "runs with elapsed_s", Endpoint, Rows(is_exo_object)),
+    row("exo", BY_RUNS, Endpoint, Rows(is_exo_object)),
     row("a result of exo's prefill_decode_bench", "its phase and phase_model_id", Endpoint, Documents(exo_others::is_phases, exo_others::import_phases)),
     row("a result of exo's old CI bench (2025)", "its results.stages", Endpoint, Documents(exo_others::is_ci, exo_others::import_ci)),
     row("llama-bench JSON", "its avg_ts, n_prompt and n_gen", EngineInternal, Documents(llama_bench::is, llama_bench::import)),
     row("llama-batched-bench JSON Lines", "its n_kv, pl, speed_pp and speed_tg", EngineInternal, Documents(llama_bench::is_batched, llama_bench::import_batched)),
     row("a result of vLLM's bench serve", "its request_throughput and total_output_tokens", AggregateOnly, Documents(vllm::is, vllm::import)),
-    row("exo", "a list of rows with elapsed_s", Endpoint, Rows(is_exo_list)),
+    row("exo", BY_ROWS, Endpoint, Rows(is_exo_list)),
     row("an export of asiai bench", "its schema_version and benchmark.engines", Endpoint, Documents(asiai::is_export, asiai::import_export)),
     row("a report of llama-benchy", "its latency_mode and benchmarks with prompt_size", Endpoint, Documents(llama_benchy::is, llama_benchy::import)),
     row("an export of AIPerf", "its metrics with a unit each", AggregateOnly, Documents(load_generators::is_aiperf, load_generators::import_aiperf)),

@@ -4,9 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::leftover::keeps_unknown_keys;
 use super::{
     Cluster, Failure, Host, Method, MetricSeries, Overlay, Run, Source, SystemMetrics, Target, TokenizerIdentity, Tool,
 };
+
+keeps_unknown_keys!(ResultFile);
 
 /// The version of the format that this build writes. A change of meaning or of a key raises it by one and adds a step
 /// to `upgrade.rs`.
@@ -14,6 +17,8 @@ pub const FORMAT_VERSION: u32 = 1;
 
 /// One result file: exo's three top-level keys, and ours.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
+#[schemars(remote = "ResultFile", extend("additionalProperties" = true))]
 pub struct ResultFile {
     /// One row for each request that gave a valid answer; warm-ups and failures are never rows.
     pub runs: Vec<Run>,
@@ -35,6 +40,9 @@ pub struct ResultFile {
     /// When the cluster was left idle on purpose, so that its power at rest is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub idle_windows: Vec<IdleWindow>,
+    /// The files that this one was put together of by `exoscope merge`, in the order of their rows; absent otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged: Vec<Part>,
     /// Where the file was read from, where another tool wrote the original.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
@@ -42,7 +50,7 @@ pub struct ResultFile {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overlays: Vec<Overlay>,
     /// Keys of other tools or later versions, kept as they were.
-    #[serde(flatten)]
+    #[serde(flatten, skip_deserializing)]
     pub unknown: Map<String, Value>,
 }
 
@@ -57,6 +65,17 @@ pub struct IdleWindow {
     pub from_s: f64,
     /// End, seconds since `exoscope.started_at`.
     pub to_s: f64,
+}
+
+/// A file that was merged into another one. Its rows are sessions of their own, on a clock of their own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Part {
+    /// The name it was given.
+    pub name: String,
+    /// How many of `runs` are its, behind those of the parts before it.
+    pub rows: u64,
+    /// Its own account of where it comes from; null for a file that Exoscope did not write.
+    pub exoscope: Option<Provenance>,
 }
 
 /// Where a result file comes from: enough to run it again and to know what it can be compared with.

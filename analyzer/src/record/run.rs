@@ -4,10 +4,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::leftover::keeps_unknown_keys;
 use super::{Figures, NodeId};
 
+keeps_unknown_keys!(Run, GenerationStats, PowerUsage, NodePower, RunDetail);
+
 /// A row of `runs`. Keys and meanings are exo's; older files lack some, so all but the time are optional.
+///
+/// What most rows lack stands in a box: a file may hold a million rows, and an absent part should not take its room.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
+#[schemars(remote = "Run", extend("additionalProperties" = true))]
 pub struct Run {
     /// Seconds. Concurrency 1: duration of the request. Above: from the common start of the batch (exo since
     /// 2026-04-05; per thread before). Null only in rows of other tools that do not give it.
@@ -18,7 +25,7 @@ pub struct Run {
     pub stats: Option<GenerationStats>,
     /// The server's energy figures; null when streamed and in files before 2026-05-28.
     #[serde(default)]
-    pub power_usage: Option<PowerUsage>,
+    pub power_usage: Option<Box<PowerUsage>>,
     /// The part of the model id after the last slash.
     #[serde(default)]
     pub model_short_id: Option<String>,
@@ -57,17 +64,19 @@ pub struct Run {
     pub download_duration_s: Option<f64>,
     /// What Exoscope observed beyond exo's row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exoscope: Option<RunDetail>,
+    pub exoscope: Option<Box<RunDetail>>,
     /// What another tool publishes of the row; absent in rows of exo and of Exoscope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub figures: Option<Figures>,
+    pub figures: Option<Box<Figures>>,
     /// Keys of other tools or later versions, kept as they were.
-    #[serde(flatten)]
+    #[serde(flatten, skip_deserializing)]
     pub unknown: Map<String, Value>,
 }
 
 /// The server's figures for one request (exo `generation_stats`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
+#[schemars(remote = "GenerationStats", extend("additionalProperties" = true))]
 pub struct GenerationStats {
     /// Prompt tokens per second of prefill, server clock: (uncached prompt tokens - 1) / prefill time. An exact cache
     /// hit repeats the figure of the request that filled the cache.
@@ -84,7 +93,7 @@ pub struct GenerationStats {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix_cache_hit: Option<String>,
     /// Keys of later versions.
-    #[serde(flatten)]
+    #[serde(flatten, skip_deserializing)]
     pub unknown: Map<String, Value>,
 }
 
@@ -118,6 +127,8 @@ impl MemorySize {
 /// The server's energy account of one request (exo `power_usage`). It covers every node of the cluster that reports
 /// power, not only those of the instance. No node listed means that no power source was there: the zeros are not energy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
+#[schemars(remote = "PowerUsage", extend("additionalProperties" = true))]
 pub struct PowerUsage {
     /// Seconds covered.
     pub elapsed_seconds: Option<f64>,
@@ -147,12 +158,14 @@ pub struct PowerUsage {
     #[serde(default)]
     pub generation_avg_sys_power_watts: Option<f64>,
     /// Keys of later versions.
-    #[serde(flatten)]
+    #[serde(flatten, skip_deserializing)]
     pub unknown: Map<String, Value>,
 }
 
 /// The share of one node in [`PowerUsage`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
+#[schemars(remote = "NodePower", extend("additionalProperties" = true))]
 pub struct NodePower {
     /// The node.
     pub node_id: NodeId,
@@ -163,12 +176,14 @@ pub struct NodePower {
     #[serde(default)]
     pub avg_sys_power: Option<f64>,
     /// Keys of this and later versions that the analyzer does not read by name.
-    #[serde(flatten)]
+    #[serde(flatten, skip_deserializing)]
     pub unknown: Map<String, Value>,
 }
 
 /// What Exoscope observed of one request beyond exo's row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
+#[schemars(remote = "RunDetail", extend("additionalProperties" = true))]
 pub struct RunDetail {
     /// Session, from 0: the instance is replaced between sessions.
     pub session: u32,
@@ -191,7 +206,7 @@ pub struct RunDetail {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub atom: Option<String>,
     /// Keys of later versions.
-    #[serde(flatten)]
+    #[serde(flatten, skip_deserializing)]
     pub unknown: Map<String, Value>,
 }
 

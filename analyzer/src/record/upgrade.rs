@@ -52,31 +52,31 @@ pub fn parse(document: Value) -> Result<ResultFile, RecordError> {
         }
     }
     // Version 1 is the first; a later one lifts the document here, one step after the other.
-    rows(&document)?;
-    serde_json::from_value(document)
-        .map_err(|error| RecordError::Shape { path: "the document".into(), reason: error.to_string() })
+    let mut document = document;
+    let runs = rows(&mut document)?;
+    let file: ResultFile = serde_json::from_value(document)
+        .map_err(|error| RecordError::Shape { path: "the document".into(), reason: error.to_string() })?;
+    Ok(ResultFile { runs, ..file })
 }
 
-/// Reads the rows one by one, so that a wrong one is named by its place.
-fn rows(document: &Value) -> Result<(), RecordError> {
-    let Some(runs) = document.get("runs") else {
+/// Takes the rows out one by one, so that a wrong one is named by its place.
+fn rows(document: &mut Value) -> Result<Vec<super::Run>, RecordError> {
+    let foreign = document.get("source").is_some();
+    let Some(runs) = document.get_mut("runs") else {
         return Err(RecordError::Shape { path: "the document".into(), reason: "there is no \"runs\"".into() });
     };
-    let Some(runs) = runs.as_array() else {
+    let Some(runs) = runs.as_array_mut() else {
         return Err(RecordError::Shape { path: "runs".into(), reason: "is not a list".into() });
     };
-    let foreign = document.get("source").is_some();
-    for (place, row) in runs.iter().enumerate() {
+    let read = |(place, row): (usize, Value)| {
+        let shape = |reason: String| RecordError::Shape { path: format!("runs[{place}]"), reason };
         // exo always writes it; only what other tools measured can be without.
         if !foreign && row.is_object() && row.get("elapsed_s").is_none_or(Value::is_null) {
-            let reason = "missing field `elapsed_s`".to_owned();
-            return Err(RecordError::Shape { path: format!("runs[{place}]"), reason });
+            return Err(shape("missing field `elapsed_s`".to_owned()));
         }
-        if let Err(error) = serde_json::from_value::<super::Run>(row.clone()) {
-            return Err(RecordError::Shape { path: format!("runs[{place}]"), reason: error.to_string() });
-        }
-    }
-    Ok(())
+        serde_json::from_value(row).map_err(|error| shape(error.to_string()))
+    };
+    std::mem::take(runs).into_iter().enumerate().map(read).collect()
 }
 
 /// Writes a file as exo does: two spaces, UTF-8 as it is, no newline at the end.

@@ -157,7 +157,7 @@ fn memory(file: &ResultFile, id: &str) -> Option<String> {
 }
 
 /// A node's friendly name; None where exo does not know it.
-pub(super) fn node_name(file: &ResultFile, id: &str) -> Option<String> {
+pub(crate) fn node_name(file: &ResultFile, id: &str) -> Option<String> {
     let node = file.cluster.as_ref()?.node_identities.as_ref()?.get(id)?;
     known(node, "friendlyName").map(str::to_owned)
 }

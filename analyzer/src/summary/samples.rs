@@ -176,8 +176,9 @@ fn values(metric: Metric, cell: &Cell, batch: &Batch) -> Vec<f64> {
     let known = |name: &str| -> Vec<f64> { batch.column(name).iter().flatten().copied().collect() };
     // A rate or a time of 0 or below is no measurement: exo writes a decode rate of 0 for one token and for failed streams.
     let positive = |name: &str| -> Vec<f64> { known(name).into_iter().filter(|value| *value > 0.0).collect() };
-    let rates: Vec<Option<f64>> =
-        batch.column(frame::GENERATION_TPS).iter().map(|rate| rate.filter(|rate| *rate > 0.0)).collect();
+    let rates = || -> Vec<Option<f64>> {
+        batch.column(frame::GENERATION_TPS).iter().map(|rate| rate.filter(|rate| *rate > 0.0)).collect()
+    };
     let concurrency = cell.key.concurrency;
     let one = |value: Option<f64>| -> Vec<f64> { value.into_iter().collect() };
     let wall_s =
@@ -194,8 +195,8 @@ fn values(metric: Metric, cell: &Cell, batch: &Batch) -> Vec<f64> {
         Metric::Overhead => known(frame::OVERHEAD),
         Metric::Connect => known(frame::CONNECT),
         _ if metric.is_of_batch() && concurrency <= 1 => Vec::new(),
-        Metric::AggregateExoMaxTimesN => one(throughput::max_times_concurrency(&rates, concurrency)),
-        Metric::AggregateSumOfRates => one(throughput::sum_of_rates(&rates)),
+        Metric::AggregateExoMaxTimesN => one(throughput::max_times_concurrency(&rates(), concurrency)),
+        Metric::AggregateSumOfRates => one(throughput::sum_of_rates(&rates())),
         Metric::AggregateTokensOverWall => {
             one(throughput::tokens_over_wall(batch.column(frame::GENERATION_TOKENS), wall_s()))
         }

@@ -83,6 +83,14 @@ pub fn write(output: Option<&Path>, text: &str) -> Result<(), DocumentError> {
     }
 }
 
+/// Writes bytes to a file, whole or not at all. Folders are made as needed.
+///
+/// # Errors
+/// [`DocumentError::Write`] names the file and the reason.
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), DocumentError> {
+    write_file(path, bytes).map_err(|source| DocumentError::Write { name: path.display().to_string(), source })
+}
+
 /// Writes to standard output, all of it or an error, also where the reader is gone.
 ///
 /// # Errors

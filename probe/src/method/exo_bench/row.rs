@@ -97,7 +97,7 @@ impl Group<'_> {
             elapsed_s: Some(exchange.done.since(from)),
             output_text_preview: self.keep_preview.then(|| answer.text.chars().take(200).collect()),
             stats: Some(answer.stats),
-            power_usage: answer.power_usage,
+            power_usage: answer.power_usage.map(Box::new),
             model_short_id: Some(self.model_short_id.to_owned()),
             model_id: Some(self.model_id.to_owned()),
             placement_sharding: Some(self.placement.sharding.clone()),
@@ -111,7 +111,7 @@ impl Group<'_> {
             concurrent_index: (self.concurrency > 1).then_some(completed),
             download_duration_s: self.download_duration_s,
             figures: None,
-            exoscope: Some(RunDetail {
+            exoscope: Some(Box::new(RunDetail {
                 session: self.session,
                 start: None,
                 request_index,
@@ -122,7 +122,7 @@ impl Group<'_> {
                 use_prefix_cache: self.use_prefix_cache,
                 atom: None,
                 unknown: serde_json::Map::new(),
-            }),
+            })),
             unknown: serde_json::Map::new(),
         };
         Event::Finished { run: Box::new(run) }

@@ -1,0 +1,102 @@
+//! `exoscope merge`: the numbers of the merged file are those of its files read together.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use analyzer::import::{Loaded, load};
+use serde_json::Value;
+
+fn merge(files: &[&Path], output: &Path, more: &[&str]) -> Output {
+    let program = tests::exoscope().unwrap_or_else(|error| panic!("{error}"));
+    Command::new(program).arg("merge").args(files).arg("--output").arg(output).args(more).output().unwrap()
+}
+
+fn loaded(path: &Path) -> Loaded {
+    load("file", &std::fs::read(path).unwrap()).unwrap()
+}
+
+/// Cells and failures of a report: all numbers, and nothing of where they come from.
+fn numbers(loaded: &Loaded) -> Value {
+    let report = serde_json::to_value(analyzer::summary::report(loaded).unwrap()).unwrap();
+    serde_json::json!([report["cells"], report["failures"], report["timeline"]])
+}
+
+#[test]
+fn the_numbers_are_those_of_the_files_one_behind_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    for (first, second) in [
+        ("exoscope_sessions_base", "exoscope_sessions_faster"),
+        ("f3c", "f3e"),
+        ("exoscope_energy", "exoscope_energy_later"),
+    ] {
+        let first = tests::fixture(&format!("results/{first}.json"));
+        let mut second = tests::fixture(&format!("results/{second}.json"));
+        if !second.exists() {
+            // The same machine on another day: only the clock's start differs, so seconds of both files are the same.
+            let mut file = tests::measured::read_json(&first).unwrap();
+            file["exoscope"]["started_at"] = "2026-06-04T09:00:00Z".into();
+            second = folder.path().join("later.json");
+            std::fs::write(&second, file.to_string()).unwrap();
+        }
+        let place = folder.path().join(format!("{}.merged.json", first.file_stem().unwrap().to_str().unwrap()));
+        let output = merge(&[&first, &second], &place, &[]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let mut together = std::fs::read(&first).unwrap();
+        together.extend(std::fs::read(&second).unwrap());
+        let together = load("file", &together).unwrap();
+        let merged = loaded(&place);
+        assert_eq!(merged.document_rows, together.document_rows);
+        assert_eq!(numbers(&merged), numbers(&together), "{}", first.display());
+        let names: Vec<&str> = merged.file.merged.iter().map(|part| part.name.as_str()).collect();
+        assert_eq!(names, [first.to_str().unwrap(), second.to_str().unwrap()]);
+        let kept: Vec<_> = merged.file.merged.iter().map(|part| part.exoscope.clone()).collect();
+        assert_eq!(kept, [loaded(&first).file.exoscope, loaded(&second).file.exoscope]);
+    }
+}
+
+#[test]
+fn merging_step_by_step_is_merging_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let [a, b, c] = ["f3b", "f3c", "f3e"].map(|name| tests::fixture(&format!("results/{name}.json")));
+    let [step, steps, once] = ["step.json", "steps.json", "once.json"].map(|name| folder.path().join(name));
+    assert!(merge(&[&a, &b], &step, &[]).status.success());
+    assert!(merge(&[&step, &c], &steps, &[]).status.success());
+    assert!(merge(&[&a, &b, &c], &once, &[]).status.success());
+    assert_eq!(loaded(&steps).file, loaded(&once).file);
+}
+
+#[test]
+fn what_does_not_belong_together_is_refused_with_a_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = tests::fixture("results/exoscope_sessions_base.json");
+    let other = |name: &str, pointer: &str, value: Value| {
+        let mut file = tests::measured::read_json(&tests::fixture("results/exoscope_sessions_faster.json")).unwrap();
+        if pointer == "model" {
+            file["runs"].as_array_mut().unwrap().iter_mut().for_each(|run| run["model_id"] = value.clone());
+        } else {
+            *file.pointer_mut(pointer).unwrap() = value;
+        }
+        let path = folder.path().join(name);
+        std::fs::write(&path, file.to_string()).unwrap();
+        path
+    };
+    let place = folder.path().join("merged.json");
+    let refused = |file: &Path, words: &str| {
+        let output = merge(&[&base, file], &place, &[]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains(words) && !place.exists(), "{said}");
+    };
+    refused(&base, "hold the same run");
+    refused(&other("model.json", "model", "lab/other".into()), "differ in the model (");
+    let cached = other("cached.json", "/exoscope/method/use_prefix_cache", true.into());
+    refused(&cached, "differ in the method's use_prefix_cache (false, true)");
+    // Other lengths are further cells, not another method.
+    let lengths = other("lengths.json", "/exoscope/method/pp", serde_json::json!([1]));
+    assert!(merge(&[&base, &lengths], &place, &[]).status.success());
+    let forced = folder.path().join("forced.json");
+    assert!(merge(&[&base, &cached], &forced, &["--force"]).status.success());
+    let notices = loaded(&forced).file.exoscope.unwrap().notices;
+    assert!(notices.iter().any(|notice| notice.contains("they were merged all the same")), "{notices:?}");
+    let again = merge(&[&base, &lengths], &place, &[]);
+    assert!(String::from_utf8_lossy(&again.stderr).contains("is not overwritten"));
+}
