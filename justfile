@@ -4,6 +4,7 @@ set shell := ["bash", "-euo", "pipefail", "-c"]
 
 target := env("CARGO_TARGET_DIR", justfile_directory() / "target")
 exoscope := target / "debug" / "exoscope"
+reference := target / "reference-wasm"
 paths := ". tests/setup/paths.sh && PATH=\"$tools/bin:$PATH\""
 
 [private]
@@ -29,11 +30,11 @@ test: (setup "test") viewer
     EXOSCOPE_BIN="{{ exoscope }}" cargo test --workspace --locked
     just browser-test
 
-# The built viewer in a real Chromium, and the golden suite in its WebAssembly
+# The built viewer in a real Chromium, with the golden suite and the statistics' reference checks in WebAssembly
 [group('work on it')]
-browser-test:
+browser-test: reference-wasm
     {{ paths }} && cd tests/browser && EXOSCOPE_BIN="{{ exoscope }}" EXOSCOPE_CHROMIUM="$(chromium_path)" \
-        node --test --test-reporter=spec --test-concurrency=1
+        EXOSCOPE_REFERENCE_WASM="{{ reference }}/reference.js" node --test --test-reporter=spec --test-concurrency=1
 
 # Formatting, and lints of what is shipped; warnings are errors
 [group('work on it')]
@@ -91,3 +92,11 @@ probe:
 [group('parts')]
 viewer: (setup "viewer")
     {{ paths }} && cd web && trunk build --offline --locked
+
+# The reference checks of the statistics as WebAssembly, linked from what the viewer's worker is linked from
+[private]
+reference-wasm:
+    # The profile and flags of Trunk's build (web/index.html), so that nothing but the example is compiled.
+    cargo build --package web --example reference --profile wasm-release --target wasm32-unknown-unknown --locked
+    {{ paths }} && wasm-bindgen --target nodejs --no-typescript --out-dir "{{ reference }}" \
+        "{{ target }}/wasm32-unknown-unknown/wasm-release/examples/reference.wasm"

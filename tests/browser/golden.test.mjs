@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { browser, fixtures, serve, watched } from './viewer.mjs';
+import { browser, fixtures, ownWorker, serve, watched } from './viewer.mjs';
 
 const RELATIVE = 1e-12;
 const read = (path) => readFileSync(join(fixtures, path), 'utf8');
@@ -16,21 +16,7 @@ before(async () => {
   chrome = await browser();
   seen = await watched(chrome, site.address);
   await seen.page.goto(site.address);
-  // A worker of the test's own, from the same files that the page starts its from.
-  await seen.page.evaluate(() => new Promise((ready) => {
-    const worker = new Worker('./worker_loader.js');
-    const waiting = [];
-    worker.onmessage = ({ data }) => {
-      const answer = JSON.parse(data);
-      if (answer.answer === 'ready') ready();
-      else waiting.shift()(data);
-    };
-    window.ask = (question, text) => new Promise((done) => {
-      waiting.push(done);
-      const bytes = text === undefined ? undefined : new TextEncoder().encode(text).buffer;
-      worker.postMessage(bytes ? [JSON.stringify(question), bytes] : [JSON.stringify(question)], bytes ? [bytes] : []);
-    });
-  }));
+  await ownWorker(seen.page);
 });
 after(async () => { await chrome.close(); await site.stop(); });
 

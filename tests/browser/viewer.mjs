@@ -80,3 +80,21 @@ export function drop(page, files) {
     }
   }, files);
 }
+
+/** Gives the page a worker beside its own, from the same files; `window.ask(question, bytes)` there gives its answers' texts. */
+export function ownWorker(page) {
+  return page.evaluate(() => new Promise((ready) => {
+    const worker = new Worker('./worker_loader.js');
+    const waiting = [];
+    worker.onmessage = ({ data }) => {
+      const answer = JSON.parse(data);
+      if (answer.answer === 'ready') ready();
+      else waiting.shift()(data);
+    };
+    window.ask = (question, content) => new Promise((done) => {
+      waiting.push(done);
+      const bytes = typeof content === 'string' ? new TextEncoder().encode(content).buffer : content;
+      worker.postMessage(bytes ? [JSON.stringify(question), bytes] : [JSON.stringify(question)], bytes ? [bytes] : []);
+    });
+  }));
+}

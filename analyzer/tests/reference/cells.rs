@@ -5,7 +5,7 @@ use analyzer::statistics::{interval, ordered, outlier, pooling, segments, sessio
 use serde_json::Value;
 
 fn reference() -> Value {
-    serde_json::from_str(include_str!("../../fixtures/reference/cells.json")).unwrap()
+    serde_json::from_str(include_str!("../../../fixtures/reference/cells.json")).unwrap()
 }
 
 fn numbers(value: &Value) -> Vec<f64> {
@@ -27,8 +27,7 @@ fn assert_close(found: Option<f64>, expected: &Value, what: &str) {
     }
 }
 
-#[test]
-fn each_sample() {
+pub(crate) fn each_sample() {
     for (name, sample) in reference()["samples"].as_object().unwrap() {
         let values = numbers(&sample["values"]);
         assert_close(spread::median_absolute_deviation(&values), &sample["mad"], name);
@@ -59,8 +58,7 @@ fn each_sample() {
     }
 }
 
-#[test]
-fn the_interval_of_the_median_of_many_values() {
+pub(crate) fn the_interval_of_the_median_of_many_values() {
     for row in reference()["binomial"].as_array().unwrap() {
         let (count, rank) = (row[0].as_u64().unwrap(), row[1].as_u64().unwrap());
         let values: Vec<f64> = (1..=count).map(|value| value as f64).collect();
@@ -72,8 +70,7 @@ fn the_interval_of_the_median_of_many_values() {
     }
 }
 
-#[test]
-fn the_mean_over_sessions() {
+pub(crate) fn the_mean_over_sessions() {
     for case in reference()["sure_mean"].as_array().unwrap() {
         let found = sessions::sure_mean(&groups(&case["sessions"])).unwrap();
         assert_close(Some(found.mean), &case["mean"], "mean");
@@ -83,8 +80,7 @@ fn the_mean_over_sessions() {
     }
 }
 
-#[test]
-fn the_ratio_of_two_sides() {
+pub(crate) fn the_ratio_of_two_sides() {
     let case = &reference()["ratio"];
     let side = |name: &str| sessions::sure_mean(&[spread::logarithms(&numbers(&case[name])).unwrap()]).unwrap();
     let (base, new) = (side("base"), side("new"));
@@ -96,8 +92,7 @@ fn the_ratio_of_two_sides() {
     assert_close(Some((shift + half).exp()), &case["interval"][1], "high");
 }
 
-#[test]
-fn the_pooled_deviation_both_ways() {
+pub(crate) fn the_pooled_deviation_both_ways() {
     let case = &reference()["pooled"];
     let groups = groups(&case["groups"]);
     let found = pooling::pooled_deviation(groups.iter().map(Vec::as_slice)).unwrap();
@@ -106,8 +101,7 @@ fn the_pooled_deviation_both_ways() {
     assert_eq!(found.freedom, case["freedom"].as_u64().unwrap());
 }
 
-#[test]
-fn the_steps_of_a_series() {
+pub(crate) fn the_steps_of_a_series() {
     let case = &reference()["steps"];
     let places = segments::steps(&numbers(&case["values"]), case["smallest"].as_f64().unwrap());
     let expected: Vec<u64> = case["places"].as_array().unwrap().iter().map(|place| place.as_u64().unwrap()).collect();

@@ -5,7 +5,7 @@ use analyzer::statistics::{interval, multiplicity, quantile, spread};
 use serde_json::Value;
 
 fn reference() -> Value {
-    serde_json::from_str(include_str!("../../fixtures/reference/statistics.json")).unwrap()
+    serde_json::from_str(include_str!("../../../fixtures/reference/statistics.json")).unwrap()
 }
 
 fn numbers(value: &Value) -> Vec<f64> {
@@ -24,8 +24,7 @@ fn assert_close(found: Option<f64>, expected: &Value, what: &str) {
     }
 }
 
-#[test]
-fn quantiles_means_and_deviations() {
+pub(crate) fn quantiles_means_and_deviations() {
     for (name, sample) in reference()["spread"].as_object().unwrap() {
         let values = numbers(&sample["values"]);
         for pair in sample["quantiles"].as_array().unwrap() {
@@ -45,8 +44,7 @@ fn quantiles_means_and_deviations() {
     }
 }
 
-#[test]
-fn student_and_normal() {
+pub(crate) fn student_and_normal() {
     let reference = reference();
     for row in reference["student"].as_array().unwrap() {
         let freedom = row["freedom"].as_f64().unwrap();
@@ -66,15 +64,13 @@ fn student_and_normal() {
     }
 }
 
-#[test]
-fn nothing_can_be_told_without_degrees_of_freedom() {
+pub(crate) fn nothing_can_be_told_without_degrees_of_freedom() {
     assert_eq!(interval::critical_value(0.95, 0.0), None);
     assert_eq!(interval::critical_value(1.0, 3.0), None);
     assert_eq!(interval::two_sided_p(f64::NAN, 3.0), None);
 }
 
-#[test]
-fn welch_satterthwaite_and_hodges_lehmann() {
+pub(crate) fn welch_satterthwaite_and_hodges_lehmann() {
     let reference = &reference()["difference"];
     let (base, new) = (numbers(&reference["base"]), numbers(&reference["new"]));
     let part = |values: &[f64]| Variance {
@@ -102,8 +98,7 @@ fn welch_satterthwaite_and_hodges_lehmann() {
     assert_close(interval::two_sided_p(t, pooled.freedom), &reference["pooled"]["p"], "pooled p");
 }
 
-#[test]
-fn benjamini_hochberg() {
+pub(crate) fn benjamini_hochberg() {
     let reference = &reference()["benjamini_hochberg"];
     let adjusted = multiplicity::benjamini_hochberg(&numbers(&reference["p"]));
     for (place, found) in adjusted.iter().enumerate() {

@@ -8,9 +8,7 @@ use serde_json::Value;
 const METRIC: Metric = Metric::GenerationTps;
 
 fn reference() -> Value {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/reference/comparison.json");
-    #[allow(clippy::disallowed_methods)]
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    serde_json::from_str(include_str!("../../../fixtures/reference/comparison.json")).unwrap()
 }
 
 fn close(found: f64, wanted: &Value, what: &str) {
@@ -30,8 +28,7 @@ fn holds(found: &Answer, wanted: &Value, what: &str) {
     close(found.p.unwrap(), &wanted["p"], what);
 }
 
-#[test]
-fn intervals_and_p_are_those_of_scipy() {
+pub(crate) fn intervals_and_p_are_those_of_scipy() {
     let reference = reference();
     for kind in ["one_session", "several_sessions"] {
         for case in reference[kind].as_array().unwrap() {
@@ -45,8 +42,7 @@ fn intervals_and_p_are_those_of_scipy() {
     }
 }
 
-#[test]
-fn a_calibration_is_that_of_numpy() {
+pub(crate) fn a_calibration_is_that_of_numpy() {
     for case in reference()["calibrated"].as_array().unwrap() {
         let cells: Vec<Vec<Vec<f64>>> = serde_json::from_value(case["cells"].clone()).unwrap();
         let found = calibrate(METRIC, &cells).unwrap();
@@ -57,8 +53,7 @@ fn a_calibration_is_that_of_numpy() {
     }
 }
 
-#[test]
-fn the_permutation_test_deals_in_every_way() {
+pub(crate) fn the_permutation_test_deals_in_every_way() {
     for case in reference()["permuted"].as_array().unwrap() {
         let side = |name: &str| -> Vec<f64> { serde_json::from_value(case[name].clone()).unwrap() };
         let values = Values { base: vec![side("base")], new: vec![side("new")] };
