@@ -82,14 +82,14 @@ fn whole(app: App, comparison: Arc<Comparison>) -> impl IntoView {
             </label>
         </div>
         <p class="quiet">
-            "δ is the smallest change that matters. Improved and regressed ask for both: a change of that size, and a 95 % interval that excludes none."
+            "δ is the smallest change that matters. Improved and regressed ask for both: a change of that size, and a p below 0.05 after adjusting for all that is judged."
         </p>
         {
             let only = Memo::new(move |_| app.choices.get().only_changed);
             move || {
                 let table = table(&comparison, only.get());
                 if table.rows.is_empty() {
-                    return view! { <p class="status" role="status">"Nothing changed by more than δ."</p> }.into_any();
+                    return view! { <p class="status" role="status">"No change was found. Rows that cannot tell, or were not compared, are shown without this filter."</p> }.into_any();
                 }
                 parts::table(table).into_any()
             }
