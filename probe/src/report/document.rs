@@ -53,8 +53,8 @@ pub fn load(name: &str) -> Result<Loaded, DocumentError> {
 /// The straight way, without holding the bytes of a large file. None for what has to be read as a whole, and for what is no
 /// file: the bytes of a pipe come once.
 fn stream(name: &str) -> io::Result<Option<Loaded>> {
-    let file = fs::File::open(name)?;
-    if file.metadata()?.is_file() { import::stream(name, file) } else { Ok(None) }
+    // Looked at before it is opened: a writer to a pipe would lose its reader when it is opened anew.
+    if fs::metadata(name)?.is_file() { import::stream(name, fs::File::open(name)?) } else { Ok(None) }
 }
 
 fn bytes(name: &str) -> io::Result<Vec<u8>> {
