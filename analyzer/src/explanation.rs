@@ -124,7 +124,7 @@ fn example(loaded: &Loaded, cell: &MeasuredCell, sample: &Sample) -> Option<Exam
     let reported = *group.values.first()?;
     let unit = sample.metric.definition().unit;
     // What cannot be worked out again from the file, as an energy of several windows put together, is shown as it is.
-    let worked = working::work_out(&loaded.file, cell, sample.metric, group.batch)
+    let worked = working::work_out(&loaded.file, cell, sample.metric, group.batch as usize)
         .filter(|worked| (worked.result - reported).abs() <= SAME * reported.abs());
     let (inputs, working) = worked.map_or_else(
         || (vec![Input::new(sample.metric.definition().name, reported, unit)], "as the file tells it".to_owned()),
@@ -134,7 +134,7 @@ fn example(loaded: &Loaded, cell: &MeasuredCell, sample: &Sample) -> Option<Exam
         file: loaded.name.clone(),
         simulated: loaded.file.exoscope.as_ref().is_some_and(|provenance| provenance.simulated),
         cell: format!("{}, {}", cell.key().words(), cell.key().placement()),
-        batch: group.batch as u64 + 1,
+        batch: u64::from(group.batch) + 1,
         inputs,
         working,
         result: reported,

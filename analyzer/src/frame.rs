@@ -1,12 +1,14 @@
 //! Records → polars columns → cells and batches.
 //!
-//! Polars filters, groups, windows and joins; what is reckoned on the slices that come out stands elsewhere.
+//! Polars lays out, groups and joins; what is reckoned on the slices that come out stands elsewhere.
 //!
+//! * `batching` rows → batches.
 //! * `columns` spells every column once.
 //! * `lay_out` records → one row per request.
 //! * `pairing` joins the cells of two files.
 //! * `store` holds the values of all batches, each of which is a stretch of it.
 
+mod batching;
 pub(crate) mod columns;
 mod lay_out;
 mod pairing;
@@ -25,13 +27,11 @@ use std::sync::Arc;
 use polars::prelude::*;
 
 use crate::import::Loaded;
-use crate::summary::{CacheState, CellKey};
+use crate::summary::CellKey;
 use store::{Rows, Store};
 
-use columns::{
-    BATCH, BATCH_KEY, CACHE, CELL_KEY, CONCURRENCY, GROUP_KEY, INSTANCE_META, MODEL, NODES, PP, REPEAT, ROW, SESSION,
-    SHARDING, STREAMED, TG,
-};
+use batching::{Batched, Batches};
+use columns::{BATCH, CACHE, KIND};
 
 /// The columns could not be built or grouped. A fault of this program, not of the file.
 #[derive(Debug, thiserror::Error)]
@@ -45,8 +45,16 @@ pub(crate) struct Cell {
     pub(crate) key: CellKey,
     /// Their batches, in the order of first appearance.
     pub(crate) batches: Vec<Batch>,
-    /// All batches of exo's console group: those of this cell and of cells that differ in the cache alone.
+    /// All batches of exo's console group, where cells that differ in the cache alone have some of them; else none, for they
+    /// are those above.
     pub(crate) console: Vec<Batch>,
+}
+
+impl Cell {
+    /// The batches of exo's console group.
+    pub(crate) fn console(&self) -> &[Batch] {
+        if self.console.is_empty() { &self.batches } else { &self.console }
+    }
 }
 
 /// Requests that were started together; at concurrency 1 a single one.
@@ -54,6 +62,8 @@ pub(crate) struct Cell {
 pub(crate) struct Batch {
     /// Number of the session in the file.
     pub(crate) session: u32,
+    /// The session as the file numbers it, which counts an instance that had to be made anew as the same one.
+    pub(crate) told: u32,
     /// Repeat, from 0.
     pub(crate) repeat_index: Option<u32>,
     /// Indices into `runs`.
@@ -63,7 +73,7 @@ pub(crate) struct Batch {
 impl Batch {
     /// A column of the batch's requests, by the name in [`columns`].
     pub(crate) fn column(&self, name: &str) -> &[Option<f64>] {
-        self.rows.store.column(name).and_then(|values| values.get(self.rows.places.clone())).unwrap_or(&[])
+        self.rows.store.column(name).and_then(|values| values.get(self.rows.stretch())).unwrap_or(&[])
     }
 }
 
@@ -77,22 +87,21 @@ pub(crate) fn cells(loaded: &Loaded) -> Result<Vec<Cell>, FrameError> {
     if loaded.file.runs.is_empty() {
         return Ok(Vec::new());
     }
-    let frame = lay_out::lay_out(loaded)?;
-    let batches = batch_frame(&frame)?;
-    let all = batches_of(&batches, &frame)?;
-
+    let Batches { kinds, rows, batches } = batching::batches(loaded);
+    let store = Arc::new(Store::new(&loaded.file.runs, rows));
+    let frame = DataFrame::new(vec![
+        Column::new(BATCH.into(), (0..).take(batches.len()).collect::<Vec<u32>>()),
+        Column::new(KIND.into(), batches.iter().map(|batch| batch.kind).collect::<Vec<u32>>()),
+        Column::new(CACHE.into(), batches.iter().map(|batch| batch.cache).collect::<Vec<u32>>()),
+    ])?;
     let group = |key: &[&str]| {
-        batches
-            .clone()
-            .lazy()
-            .group_by_stable(key.iter().map(|name| col(*name)).collect::<Vec<_>>())
-            .agg([col(BATCH)])
-            .collect()
+        let key: Vec<Expr> = key.iter().map(|name| col(*name)).collect();
+        frame.clone().lazy().group_by_stable(key).agg([col(BATCH)]).collect()
     };
-    let consoles = group(&GROUP_KEY)?;
+    let consoles = group(&[KIND])?;
     let consoles: Vec<Vec<u32>> =
         (0..consoles.height()).map(|row| indices(&consoles, BATCH, row)).collect::<Result<_, _>>()?;
-    let mut console_of: Vec<Option<&Vec<u32>>> = vec![None; all.len()];
+    let mut console_of: Vec<Option<&Vec<u32>>> = vec![None; batches.len()];
     for console in &consoles {
         for batch in console {
             if let Some(place) = console_of.get_mut(*batch as usize) {
@@ -100,62 +109,27 @@ pub(crate) fn cells(loaded: &Loaded) -> Result<Vec<Cell>, FrameError> {
             }
         }
     }
-    let cells = group(&CELL_KEY)?;
-    let pick = |places: &[u32]| places.iter().filter_map(|place| all.get(*place as usize).cloned()).collect();
+    let cells = group(&[KIND, CACHE])?;
+    let batch = |batched: &Batched| Batch {
+        session: batched.session,
+        told: batched.told,
+        repeat_index: batched.repeat_index,
+        rows: Rows { store: Arc::clone(&store), places: batched.places.clone() },
+    };
+    let pick = |places: &[u32]| places.iter().filter_map(|place| batches.get(*place as usize)).map(batch).collect();
     (0..cells.height())
         .map(|row| {
             let places = indices(&cells, BATCH, row)?;
             let console = places.first().and_then(|first| console_of.get(*first as usize).copied().flatten());
             Ok(Cell {
-                key: key(&cells, row)?,
+                key: key(&cells, &kinds, row)?,
                 batches: pick(&places),
-                console: console.map_or_else(Vec::new, |console| pick(console)),
+                console: console
+                    .filter(|console| console.len() > places.len())
+                    .map_or_else(Vec::new, |console| pick(console)),
             })
         })
         .collect()
-}
-
-/// One row per batch, with its requests' rows as a list.
-///
-/// The cache state becomes the batch's: requests that were started together are one measurement, and where the cache served
-/// some of them more than others, it served the batch in part.
-fn batch_frame(frame: &DataFrame) -> Result<DataFrame, FrameError> {
-    let batch_key: Vec<Expr> = BATCH_KEY.iter().map(|name| col(*name)).collect();
-    let unlike = col(CACHE).min().over(batch_key.clone()).neq(col(CACHE).max().over(batch_key.clone()));
-    let unknown = col(CACHE).max().over(batch_key.clone()).eq(lit(lay_out::cache_code(CacheState::Unknown)));
-    let state = when(unknown)
-        .then(lit(lay_out::cache_code(CacheState::Unknown)))
-        .when(unlike)
-        .then(lit(lay_out::cache_code(CacheState::Partial)))
-        .otherwise(col(CACHE));
-    let lists = [col(CACHE).first(), col(ROW)];
-    let rows = frame.select(BATCH_KEY.into_iter().chain([CACHE, ROW]))?;
-    let mut batches = rows.lazy().with_column(state.alias(CACHE)).group_by_stable(batch_key).agg(lists).collect()?;
-    let numbers: Vec<u32> = (0..).take(batches.height()).collect();
-    batches.with_column(Column::new(BATCH.into(), numbers))?;
-    Ok(batches)
-}
-
-/// The batches with the values of their requests, which are laid one batch after the other once for all of them.
-fn batches_of(batches: &DataFrame, frame: &DataFrame) -> Result<Vec<Batch>, FrameError> {
-    let lists = batches.column(ROW)?.list()?;
-    let mut order: Vec<usize> = Vec::with_capacity(frame.height());
-    let mut ends = Vec::with_capacity(batches.height());
-    for list in lists.amortized_iter() {
-        if let Some(list) = list {
-            order.extend(list.as_ref().u32()?.iter().flatten().map(|row| row as usize));
-        }
-        ends.push(order.len());
-    }
-    let store = Arc::new(Store::new(frame, order)?);
-    let (sessions, repeats) = (batches.column(SESSION)?.u32()?, batches.column(REPEAT)?.u32()?);
-    let mut start = 0;
-    let all = ends.into_iter().zip(sessions.iter()).zip(repeats.iter()).map(|((end, session), repeat_index)| {
-        let places = std::mem::replace(&mut start, end)..end;
-        // The session column has no nulls: every row is numbered.
-        Batch { session: session.unwrap_or(u32::MAX), repeat_index, rows: Rows { store: Arc::clone(&store), places } }
-    });
-    Ok(all.collect())
 }
 
 fn indices(frame: &DataFrame, name: &str, row: usize) -> Result<Vec<u32>, FrameError> {
@@ -165,19 +139,8 @@ fn indices(frame: &DataFrame, name: &str, row: usize) -> Result<Vec<u32>, FrameE
     }
 }
 
-fn key(frame: &DataFrame, row: usize) -> Result<CellKey, FrameError> {
-    let text = |name: &str| -> Result<Option<String>, FrameError> {
-        Ok(frame.column(name)?.str()?.get(row).map(str::to_owned))
-    };
-    Ok(CellKey {
-        model_id: text(MODEL)?,
-        sharding: text(SHARDING)?,
-        instance_meta: text(INSTANCE_META)?,
-        nodes: frame.column(NODES)?.u32()?.get(row),
-        pp_tokens: frame.column(PP)?.u64()?.get(row),
-        tg: frame.column(TG)?.u64()?.get(row),
-        concurrency: frame.column(CONCURRENCY)?.u32()?.get(row).unwrap_or(1),
-        cache: lay_out::cache_state(frame.column(CACHE)?.u32()?.get(row)),
-        streamed: frame.column(STREAMED)?.bool()?.get(row),
-    })
+fn key(cells: &DataFrame, kinds: &[CellKey], row: usize) -> Result<CellKey, FrameError> {
+    let kind = cells.column(KIND)?.u32()?.get(row).and_then(|kind| kinds.get(kind as usize));
+    let kind = kind.ok_or_else(|| polars_err!(OutOfBounds: "a cell of a kind that no row has"))?;
+    Ok(CellKey { cache: lay_out::cache_state(cells.column(CACHE)?.u32()?.get(row)), ..kind.clone() })
 }

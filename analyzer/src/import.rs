@@ -1,6 +1,7 @@
 //! Bytes of any known shape → a result file, or a sentence that says why not.
 //!
-//! * [`direct`] bytes → records where it is plainly a result file; the rest goes the long way:
+//! * [`direct`] bytes → records where it is plainly a result file, read through a [`window`], the texts of rows [`shared`]; the rest goes the
+//!   long way:
 //! * [`bytes`] bytes → text: packing, encodings, and a bound on what comes out.
 //! * [`documents`] text → JSON documents: several in one file, where it broke, keys that stand twice.
 //! * [`sniff`] the table of formats: how each is recognised, its class, and who reads it.
@@ -31,12 +32,15 @@ mod load_generators;
 mod merge;
 mod mlx_lm;
 pub mod overlay;
+mod shared;
 mod sniff;
 mod vllm;
+mod window;
 
 pub(crate) use merge::merge as together;
 
 use std::collections::BTreeMap;
+use std::io::{self, Read};
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -132,10 +136,24 @@ pub enum ImportError {
 /// # Errors
 /// [`ImportError`] names the file, what it seems to be, and what to do.
 pub fn load(name: &str, bytes: &[u8]) -> Result<Loaded, ImportError> {
-    let (mut loaded, repeated, mut notices) = match direct(name, bytes) {
+    let (loaded, repeated, notices) = match direct_of_bytes(name, bytes) {
         Some(loaded) => (loaded, BTreeMap::new(), Vec::new()),
         None => decoded(name, bytes)?,
     };
+    Ok(noticed(loaded, &repeated, notices))
+}
+
+/// Reads what is plainly a result file piece by piece, so that its bytes are never in memory as a whole. None where it is
+/// something else or something is wrong with it: [`load`] has to look at all its bytes.
+///
+/// # Errors
+/// The source's own.
+pub fn stream(name: &str, source: impl Read) -> io::Result<Option<Loaded>> {
+    Ok(direct(name, source)?.map(|loaded| noticed(loaded, &BTreeMap::new(), Vec::new())))
+}
+
+/// Adds what a reader should know of the content.
+fn noticed(mut loaded: Loaded, repeated: &BTreeMap<String, usize>, mut notices: Vec<String>) -> Loaded {
     if let Some((key, _)) = repeated.first_key_value() {
         let times: usize = repeated.values().sum();
         let others = if repeated.len() > 1 { format!(" and {} others", repeated.len() - 1) } else { String::new() };
@@ -147,7 +165,7 @@ pub fn load(name: &str, bytes: &[u8]) -> Result<Loaded, ImportError> {
     notices.extend(exo::oddities(&loaded.file));
     notices.extend(doubt::doubts(&loaded.file));
     loaded.notices = notices;
-    Ok(loaded)
+    loaded
 }
 
 /// What was read, the keys that stood twice, and what was done to get the text.
@@ -158,7 +176,7 @@ fn decoded(name: &str, bytes: &[u8]) -> Result<Decoded, ImportError> {
     let decoded = bytes::decode(name, bytes)?;
     let text = decoded.text.as_str();
     // Once unpacked it may be plainly a result file, too.
-    let (loaded, repeated) = match direct(name, text.as_bytes()) {
+    let (loaded, repeated) = match direct_of_bytes(name, text.as_bytes()) {
         Some(loaded) => (loaded, BTreeMap::new()),
         None => from_text_or_documents(name, text)?,
     };
@@ -287,11 +305,16 @@ fn rows(name: &str, documents: Vec<Value>, formats: &[&Format]) -> Result<Loaded
 }
 
 /// The straight way, for what is plainly a result file.
-fn direct(name: &str, bytes: &[u8]) -> Option<Loaded> {
-    let documents = direct::read(bytes)?;
+fn direct(name: &str, source: impl Read) -> io::Result<Option<Loaded>> {
+    let Some(documents) = direct::read(source)? else { return Ok(None) };
     let reason = documents.first().map_or("", |document| document.shape.reason());
     let files = documents.into_iter().map(|document| (document.shape.found(), document.file)).collect();
-    Some(put_together(name, files, reason.to_owned()))
+    Ok(Some(put_together(name, files, reason.to_owned())))
+}
+
+/// The same of bytes, which cannot fail to be read.
+fn direct_of_bytes(name: &str, bytes: &[u8]) -> Option<Loaded> {
+    direct(name, bytes).ok().flatten()
 }
 
 /// The documents of a file as one.
@@ -328,7 +351,7 @@ fn push_new(list: &mut Vec<String>, entry: String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{direct, from_text_or_documents};
+    use super::{direct_of_bytes as direct, from_text_or_documents};
 
     fn fixtures(folder: &str) -> impl Iterator<Item = (String, Vec<u8>)> {
         let folder = format!("{}/../fixtures/{folder}", env!("CARGO_MANIFEST_DIR"));

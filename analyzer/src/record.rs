@@ -19,6 +19,7 @@ mod upgrade;
 pub use cluster::{Cluster, MetricRange, NodeId, SystemMetrics};
 pub use environment::{Host, Target, TokenizerIdentity, Tool};
 pub use file::{FORMAT_VERSION, IdleWindow, Incomplete, Part, Provenance, ResultFile, Start};
+pub use leftover::Leftover;
 pub use method::{Method, Pauses, Sampling, TargetPrecision};
 pub use outcome::{Failure, FailureKind};
 pub use run::{

@@ -65,7 +65,7 @@ impl Around<'_> {
 
     /// The value of another metric of the same batch.
     fn metric(&self, metric: Metric) -> Option<f64> {
-        let group = self.cell.sample(metric)?.groups.iter().find(|group| group.batch == self.place)?;
+        let group = self.cell.sample(metric)?.groups.iter().find(|group| group.batch as usize == self.place)?;
         group.values.first().copied()
     }
 

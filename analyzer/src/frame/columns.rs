@@ -1,9 +1,10 @@
 //! Every column of the frame, spelt once.
 
-/// Index of the row in `runs`.
-pub(crate) const ROW: &str = "row";
 /// Index of the batch, in the order of first appearance.
 pub(crate) const BATCH: &str = "batch";
+
+/// What the requests share but for the cache, as a number: exo's console prints a line per such group.
+pub(crate) const KIND: &str = "kind";
 
 /// Model id in full.
 pub(crate) const MODEL: &str = "model_id";
@@ -28,8 +29,6 @@ pub(crate) const STREAMED: &str = "streamed";
 pub(crate) const SESSION: &str = "session";
 /// Repeat, from 0.
 pub(crate) const REPEAT: &str = "repeat_index";
-/// How many earlier rows of the same batch key hold the same place in it: above 0 where a list named a length twice.
-pub(crate) const OCCURRENCE: &str = "occurrence";
 
 /// Prefill rate as written, tok/s.
 pub(crate) const PROMPT_TPS: &str = "prompt_tps";
@@ -85,42 +84,5 @@ pub(crate) const CLIENT_ENERGY: &str = "client_energy_j";
 /// Mean power as another tool published it, W.
 pub(crate) const PUBLISHED_POWER: &str = "power_w";
 
-/// What the requests of a cell share, but for the cache: exo's console prints a line per such group.
-pub(crate) const GROUP_KEY: [&str; 8] = [MODEL, SHARDING, INSTANCE_META, NODES, PP, TG, CONCURRENCY, STREAMED];
-
 /// What the requests of a cell share.
 pub(crate) const CELL_KEY: [&str; 9] = [MODEL, SHARDING, INSTANCE_META, NODES, PP, TG, CONCURRENCY, STREAMED, CACHE];
-
-/// What the requests of one batch share beyond [`GROUP_KEY`].
-pub(crate) const BATCH_KEY: [&str; 11] =
-    [MODEL, SHARDING, INSTANCE_META, NODES, PP, TG, CONCURRENCY, STREAMED, SESSION, REPEAT, OCCURRENCE];
-
-/// The columns of numbers that are handed out per batch.
-pub(crate) const VALUES: [&str; 26] = [
-    PROMPT_TPS,
-    GENERATION_TPS,
-    PROMPT_TOKENS,
-    GENERATION_TOKENS,
-    PEAK,
-    ELAPSED,
-    TTFT,
-    SENT,
-    DONE,
-    SERVER_ENERGY,
-    SERVER_SAMPLES,
-    TTFT_GAP,
-    TPOT,
-    ITL,
-    ITL_P99,
-    GAPS,
-    OVERHEAD,
-    CONNECT,
-    SERVER_PREFILL_ENERGY,
-    SERVER_DECODE_ENERGY,
-    STANDS_FOR,
-    OUTPUT_TPS,
-    REQUESTS_PER_S,
-    MAX_TIMES_N,
-    CLIENT_ENERGY,
-    PUBLISHED_POWER,
-];

@@ -1,5 +1,6 @@
 //! Records → one row of the frame per request.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use polars::prelude::*;
@@ -7,30 +8,55 @@ use polars::prelude::*;
 use super::FrameError;
 use super::columns::{
     CACHE, CLIENT_ENERGY, CONCURRENCY, CONNECT, DONE, ELAPSED, GAPS, GENERATION_TOKENS, GENERATION_TPS, INSTANCE_META,
-    ITL, ITL_P99, MAX_TIMES_N, MODEL, NODES, OCCURRENCE, OUTPUT_TPS, OVERHEAD, PEAK, PP, PROMPT_TOKENS, PROMPT_TPS,
-    PUBLISHED_POWER, REPEAT, REQUESTS_PER_S, ROW, SENT, SERVER_DECODE_ENERGY, SERVER_ENERGY, SERVER_PREFILL_ENERGY,
+    ITL, ITL_P99, MAX_TIMES_N, MODEL, NODES, OUTPUT_TPS, OVERHEAD, PEAK, PP, PROMPT_TOKENS, PROMPT_TPS,
+    PUBLISHED_POWER, REPEAT, REQUESTS_PER_S, SENT, SERVER_DECODE_ENERGY, SERVER_ENERGY, SERVER_PREFILL_ENERGY,
     SERVER_SAMPLES, SESSION, SHARDING, STANDS_FOR, STREAMED, TG, TPOT, TTFT, TTFT_GAP,
 };
 use crate::import::Loaded;
 use crate::latency;
-use crate::record::{Figures, GenerationStats, MemorySize, PowerUsage, Run, RunDetail};
+use crate::record::{Figures, MemorySize, PowerUsage, Run, RunDetail};
 use crate::summary::CacheState;
 
-/// Lays the rows of a file out as columns.
+/// The columns of numbers, each with what it holds of a request.
+pub(super) const VALUES: [(&str, fn(&Run) -> Option<f64>); 26] = [
+    (PROMPT_TPS, |run| run.stats.as_ref().and_then(|stats| stats.prompt_tps)),
+    (GENERATION_TPS, |run| run.stats.as_ref().and_then(|stats| stats.generation_tps)),
+    (PROMPT_TOKENS, |run| run.stats.as_ref().and_then(|stats| stats.prompt_tokens.map(|count| count as f64))),
+    (GENERATION_TOKENS, |run| run.stats.as_ref().and_then(|stats| stats.generation_tokens.map(|count| count as f64))),
+    (PEAK, |run| run.stats.as_ref().and_then(|stats| stats.peak_memory_usage.map(|size| size.bytes() as f64))),
+    (ELAPSED, |run| run.elapsed_s),
+    (TTFT, time_to_first_token),
+    (SENT, sent),
+    (DONE, done),
+    (SERVER_ENERGY, |run| server_account(run)?.total_energy_joules),
+    (SERVER_SAMPLES, server_samples),
+    (TTFT_GAP, gap_to_server),
+    (TPOT, time_per_token),
+    (ITL, mean_gap),
+    (ITL_P99, |run| late_gap(run).map(|(gap, _)| gap).or_else(|| figures(run)?.itl_p99_s)),
+    (GAPS, |run| late_gap(run).map(|(_, gaps)| gaps as f64)),
+    (OVERHEAD, overhead),
+    (CONNECT, |run| run.exoscope.as_ref()?.timing.connect_s),
+    (SERVER_PREFILL_ENERGY, prefill_energy),
+    (SERVER_DECODE_ENERGY, decode_energy),
+    (STANDS_FOR, |run| Some(figures(run)?.stands_for.unwrap_or(1) as f64)),
+    (OUTPUT_TPS, |run| figures(run)?.output_tps),
+    (REQUESTS_PER_S, |run| figures(run)?.requests_per_s),
+    (MAX_TIMES_N, |run| figures(run)?.exo_max_times_n_tps),
+    (CLIENT_ENERGY, |run| figures(run)?.client_energy_j),
+    (PUBLISHED_POWER, |run| figures(run)?.power_w),
+];
+
+/// All columns of the rows of a file.
 pub(super) fn lay_out(loaded: &Loaded) -> Result<DataFrame, FrameError> {
     let runs = &loaded.file.runs;
-    let sessions = sessions(loaded);
-    let numbers: Vec<u32> = (0..).take(runs.len()).collect();
-    let stats = |of: fn(&GenerationStats) -> Option<f64>| -> Vec<Option<f64>> {
-        runs.iter().map(|run| run.stats.as_ref().and_then(of)).collect()
+    let text = |name: &str, of: fn(&Run) -> Option<Cow<'_, str>>| {
+        StringChunked::from_iter_options(name.into(), runs.iter().map(of)).into_column()
     };
-    let each = |of: fn(&Run) -> Option<f64>| -> Vec<Option<f64>> { runs.iter().map(of).collect() };
-    let texts = |of: fn(&Run) -> Option<String>| -> Vec<Option<String>> { runs.iter().map(of).collect() };
-    Ok(DataFrame::new(vec![
-        Column::new(ROW.into(), numbers),
-        Column::new(MODEL.into(), texts(|run| run.model_id.clone())),
-        Column::new(SHARDING.into(), texts(sharding)),
-        Column::new(INSTANCE_META.into(), texts(instance_meta)),
+    let mut columns = vec![
+        text(MODEL, |run| run.model_id.as_deref().map(Cow::Borrowed)),
+        text(SHARDING, |run| word(sharding(run)?).map(Cow::Owned)),
+        text(INSTANCE_META, |run| word(instance_meta(run)?).map(Cow::Owned)),
         Column::new(NODES.into(), runs.iter().map(nodes).collect::<Vec<Option<u32>>>()),
         Column::new(PP.into(), runs.iter().map(|run| run.pp_tokens).collect::<Vec<Option<u64>>>()),
         Column::new(TG.into(), runs.iter().map(|run| run.tg).collect::<Vec<Option<u64>>>()),
@@ -38,40 +64,18 @@ pub(super) fn lay_out(loaded: &Loaded) -> Result<DataFrame, FrameError> {
         Column::new(CACHE.into(), runs.iter().map(|run| cache_code(cache(run))).collect::<Vec<u32>>()),
         Column::new(STREAMED.into(), runs.iter().map(streamed).collect::<Vec<Option<bool>>>()),
         Column::new(REPEAT.into(), runs.iter().map(|run| run.repeat_index).collect::<Vec<Option<u32>>>()),
-        Column::new(OCCURRENCE.into(), occurrences(runs, &sessions)),
-        Column::new(SESSION.into(), sessions),
-        Column::new(PROMPT_TPS.into(), stats(|stats| stats.prompt_tps)),
-        Column::new(GENERATION_TPS.into(), stats(|stats| stats.generation_tps)),
-        Column::new(PROMPT_TOKENS.into(), stats(|stats| stats.prompt_tokens.map(|count| count as f64))),
-        Column::new(GENERATION_TOKENS.into(), stats(|stats| stats.generation_tokens.map(|count| count as f64))),
-        Column::new(PEAK.into(), stats(|stats| stats.peak_memory_usage.map(|size| size.bytes() as f64))),
-        Column::new(ELAPSED.into(), each(|run| run.elapsed_s)),
-        Column::new(TTFT.into(), each(time_to_first_token)),
-        Column::new(SENT.into(), each(sent)),
-        Column::new(DONE.into(), each(done)),
-        Column::new(SERVER_ENERGY.into(), each(|run| server_account(run)?.total_energy_joules)),
-        Column::new(SERVER_SAMPLES.into(), each(server_samples)),
-        Column::new(TTFT_GAP.into(), each(gap_to_server)),
-        Column::new(TPOT.into(), each(time_per_token)),
-        Column::new(ITL.into(), each(mean_gap)),
-        Column::new(ITL_P99.into(), each(|run| late_gap(run).map(|(gap, _)| gap).or_else(|| figures(run)?.itl_p99_s))),
-        Column::new(GAPS.into(), each(|run| late_gap(run).map(|(_, gaps)| gaps as f64))),
-        Column::new(OVERHEAD.into(), each(overhead)),
-        Column::new(CONNECT.into(), each(|run| run.exoscope.as_ref()?.timing.connect_s)),
-        Column::new(SERVER_PREFILL_ENERGY.into(), each(prefill_energy)),
-        Column::new(SERVER_DECODE_ENERGY.into(), each(decode_energy)),
-        Column::new(STANDS_FOR.into(), each(|run| Some(figures(run)?.stands_for.unwrap_or(1) as f64))),
-        Column::new(OUTPUT_TPS.into(), each(|run| figures(run)?.output_tps)),
-        Column::new(REQUESTS_PER_S.into(), each(|run| figures(run)?.requests_per_s)),
-        Column::new(MAX_TIMES_N.into(), each(|run| figures(run)?.exo_max_times_n_tps)),
-        Column::new(CLIENT_ENERGY.into(), each(|run| figures(run)?.client_energy_j)),
-        Column::new(PUBLISHED_POWER.into(), each(|run| figures(run)?.power_w)),
-    ])?)
+        Column::new(SESSION.into(), sessions(loaded)),
+    ];
+    columns.extend(VALUES.iter().map(|(name, of)| {
+        let values = Float64Chunked::from_iter_options((*name).into(), runs.iter().map(of));
+        values.into_column()
+    }));
+    Ok(DataFrame::new(columns)?)
 }
 
 /// Numbers the sessions: a document of the file, a session of it, and an instance, for the instance is replaced between
 /// sessions even where the file does not count them.
-fn sessions(loaded: &Loaded) -> Vec<u32> {
+pub(super) fn sessions(loaded: &Loaded) -> Vec<u32> {
     let mut documents =
         loaded.document_rows.iter().enumerate().flat_map(|(place, rows)| std::iter::repeat_n(place, *rows));
     let mut known: BTreeMap<(Option<usize>, Option<u32>, Option<&str>), u32> = BTreeMap::new();
@@ -87,48 +91,31 @@ fn sessions(loaded: &Loaded) -> Vec<u32> {
         .collect()
 }
 
-/// Counts earlier rows with the same batch key and the same place in the batch. Two batches tie where `--pp 512,512` names
-/// a length twice; their rows are told apart by that each place occurs once in a batch.
-fn occurrences(runs: &[Run], sessions: &[u32]) -> Vec<u32> {
-    type Place<'a> = (u32, Option<&'a str>, Option<u64>, Option<u64>, u32, Option<u32>, Option<u32>);
-    let mut seen: BTreeMap<Place<'_>, u32> = BTreeMap::new();
-    runs.iter()
-        .zip(sessions)
-        .map(|(run, session)| {
-            let place = run.concurrent_index.or_else(|| run.exoscope.as_ref().map(|detail| detail.request_index));
-            let key =
-                (*session, run.model_id.as_deref(), run.pp_tokens, run.tg, concurrency(run), run.repeat_index, place);
-            let count = seen.entry(key).or_insert(0);
-            *count += 1;
-            *count - 1
-        })
-        .collect()
-}
-
 /// exo's bench knew no concurrency before 2026-03-09: every request was alone.
-fn concurrency(run: &Run) -> u32 {
+pub(super) fn concurrency(run: &Run) -> u32 {
     run.concurrency.unwrap_or(1)
 }
 
-/// What was built where it was looked at, else the label. Labels and tags say the same in different words
-/// ("PipelineShardMetadata" and "Pipeline", "MlxRingInstance" and "MlxRing"), which must fall into one cell.
-fn sharding(run: &Run) -> Option<String> {
+/// What was built where it was looked at, else the label.
+pub(super) fn sharding(run: &Run) -> Option<&str> {
     let actual = actual(run).and_then(|placement| placement.shard.as_deref());
-    word(actual.or(run.placement_sharding.as_deref())?)
+    actual.or(run.placement_sharding.as_deref())
 }
 
-fn instance_meta(run: &Run) -> Option<String> {
+pub(super) fn instance_meta(run: &Run) -> Option<&str> {
     let actual = actual(run).map(|placement| placement.instance.as_str());
-    word(actual.or(run.placement_instance_meta.as_deref())?)
+    actual.or(run.placement_instance_meta.as_deref())
 }
 
-fn word(label: &str) -> Option<String> {
+/// Labels and tags say the same in different words ("PipelineShardMetadata" and "Pipeline", "MlxRingInstance" and "MlxRing"),
+/// which must fall into one cell.
+pub(super) fn word(label: &str) -> Option<String> {
     let label = label.strip_suffix("ShardMetadata").or_else(|| label.strip_suffix("Instance")).unwrap_or(label);
     let label = label.strip_prefix("Mlx").unwrap_or(label).to_lowercase();
     (!label.is_empty() && label != "reused").then_some(label)
 }
 
-fn nodes(run: &Run) -> Option<u32> {
+pub(super) fn nodes(run: &Run) -> Option<u32> {
     let seen = actual(run).and_then(|placement| u32::try_from(placement.nodes.len()).ok());
     // exo writes 0 for a reused instance: it did not look.
     seen.or(run.placement_nodes).filter(|nodes| *nodes > 0)
@@ -138,7 +125,7 @@ fn actual(run: &Run) -> Option<&crate::record::ActualPlacement> {
     run.exoscope.as_ref()?.placement.as_ref()
 }
 
-fn cache(run: &Run) -> CacheState {
+pub(super) fn cache(run: &Run) -> CacheState {
     match run.stats.as_ref().and_then(|stats| stats.prefix_cache_hit.as_deref()) {
         Some("none") => CacheState::Cold,
         Some("partial") => CacheState::Partial,
@@ -151,7 +138,7 @@ fn cache(run: &Run) -> CacheState {
 
 /// exo's files do not say whether an answer was streamed, but they show it: streams spell the peak memory `in_bytes` and
 /// carry no power account; the client's own fallback for a stream without statistics writes a peak of 0.
-fn streamed(run: &Run) -> Option<bool> {
+pub(super) fn streamed(run: &Run) -> Option<bool> {
     if let Some(detail) = &run.exoscope {
         return Some(detail.streamed);
     }

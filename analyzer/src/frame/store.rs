@@ -5,10 +5,8 @@
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-use polars::prelude::*;
-
-use super::FrameError;
-use super::columns::VALUES;
+use super::lay_out::VALUES;
+use crate::record::Run;
 
 /// The rows and the values of all batches.
 #[derive(Debug, PartialEq)]
@@ -18,22 +16,18 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Puts the columns of numbers into an order of rows.
-    pub(super) fn new(frame: &DataFrame, rows: Vec<usize>) -> Result<Self, FrameError> {
-        let mut columns = Vec::with_capacity(VALUES.len());
+    /// Takes the numbers of the rows in their order.
+    pub(super) fn new(runs: &[Run], rows: Vec<usize>) -> Self {
         let mut nothing: Option<Arc<[Option<f64>]>> = None;
-        for name in VALUES {
-            let column = frame.column(name)?.f64()?;
-            let values = if column.null_count() == column.len() {
-                // Most files lack some columns altogether: they share one.
-                Arc::clone(nothing.get_or_insert_with(|| vec![None; rows.len()].into()))
-            } else {
-                let values: Vec<Option<f64>> = column.iter().collect();
-                rows.iter().map(|row| values.get(*row).copied().flatten()).collect()
-            };
-            columns.push((name, values));
-        }
-        Ok(Self { rows, columns })
+        let columns = VALUES.map(|(name, of)| {
+            let values: Arc<[Option<f64>]> = rows.iter().map(|row| runs.get(*row).and_then(of)).collect();
+            if values.iter().any(Option::is_some) {
+                return (name, values);
+            }
+            // Most files lack some columns altogether: they share one.
+            (name, Arc::clone(nothing.get_or_insert(values)))
+        });
+        Self { rows, columns: columns.into() }
     }
 
     /// A column by its name.
@@ -46,14 +40,20 @@ impl Store {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Rows {
     pub(super) store: Arc<Store>,
-    pub(super) places: Range<usize>,
+    pub(super) places: Range<u32>,
+}
+
+impl Rows {
+    pub(super) const fn stretch(&self) -> Range<usize> {
+        self.places.start as usize..self.places.end as usize
+    }
 }
 
 impl Deref for Rows {
     type Target = [usize];
 
     fn deref(&self) -> &[usize] {
-        self.store.rows.get(self.places.clone()).unwrap_or(&[])
+        self.store.rows.get(self.stretch()).unwrap_or(&[])
     }
 }
 

@@ -1,13 +1,18 @@
 //! The straight way of a result file: bytes → records, without a tree of values between them.
 //!
-//! A tree takes ten times the bytes of the file. What is not plainly a result file goes the long way, which knows what to
+//! A tree takes ten times the bytes of the file. The bytes are read piece by piece, for rows and bytes together take twice
+//! the memory of the rows. What is not plainly a result file goes the long way, which knows what to
 //! say of it; so this way answers with none and never with a reason.
+
+use std::io::{self, Read};
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::exo::{self, Found, Top, Traits};
+use super::shared::Shared;
 use super::sniff;
+use super::window::{Stop, Window};
 use crate::record::{FORMAT_VERSION, ResultFile, Run};
 
 /// A document that was read.
@@ -45,82 +50,113 @@ impl Shape {
 }
 
 /// The documents of a file; none where the long way has to look.
-pub(super) fn read(bytes: &[u8]) -> Option<Vec<Document>> {
-    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    match bytes.iter().find(|byte| !byte.is_ascii_whitespace())? {
-        b'{' => objects(bytes),
-        b'[' => list(bytes),
-        _ => None,
+///
+/// # Errors
+/// The source's own.
+pub(super) fn read(source: impl Read) -> io::Result<Option<Vec<Document>>> {
+    match documents(&mut Window::new(source)) {
+        Ok(documents) => Ok(Some(documents)),
+        Err(Stop::Unlike) => Ok(None),
+        Err(Stop::Failed(error)) => Err(error),
     }
 }
 
-fn objects(bytes: &[u8]) -> Option<Vec<Document>> {
-    let files = serde_json::Deserializer::from_slice(bytes).into_iter::<ResultFile>();
-    let files: Vec<ResultFile> = files.collect::<Result<_, _>>().ok()?;
-    let timed = |file: &ResultFile| file.source.is_none() && file.runs.iter().all(|run| run.elapsed_s.is_some());
-    if !files.iter().all(timed) {
-        return None;
+fn documents<R: Read>(window: &mut Window<R>) -> Result<Vec<Document>, Stop> {
+    window.strip(b"\xEF\xBB\xBF")?;
+    let documents = if window.peek()? == Some(b'[') { vec![list(window)?] } else { objects(window)? };
+    if documents.is_empty() || window.peek()?.is_some() { Err(Stop::Unlike) } else { Ok(documents) }
+}
+
+/// Objects one after the other, either all of them ours or all of them exo's.
+fn objects<R: Read>(window: &mut Window<R>) -> Result<Vec<Document>, Stop> {
+    let mut files = Vec::new();
+    while window.next_is(b'{')? {
+        files.push(object(window)?);
     }
     let version = |file: &ResultFile| file.exoscope.as_ref().map(|provenance| provenance.format_version);
-    if files.iter().all(|file| version(file).is_some_and(|version| (1..=FORMAT_VERSION).contains(&version))) {
-        let document = |file| Some(Document { shape: Shape::Exoscope(version(&file)?), file });
-        return files.into_iter().map(document).collect();
+    let known = |file: &ResultFile| version(file).filter(|version| (1..=FORMAT_VERSION).contains(version));
+    if files.iter().all(|(file, _)| known(file).is_some()) {
+        let document = |(file, _)| Some(Document { shape: Shape::Exoscope(known(&file)?), file });
+        return files.into_iter().map(document).collect::<Option<_>>().ok_or(Stop::Unlike);
     }
-    // A key beyond exo's own may make it something else.
-    let plain = |file: &ResultFile| file.exoscope.is_none() && file.unknown.is_empty() && is_plain(&file.runs);
-    if !files.iter().all(plain) {
-        return None;
-    }
-    let keys = serde_json::Deserializer::from_slice(bytes).into_iter::<Keys>();
-    let traits = keys.map(|keys| keys.map(|keys| keys.runs.0)).collect::<Result<Vec<_>, _>>().ok()?;
-    let pairs = traits.into_iter().zip(files);
-    Some(pairs.map(|(traits, file)| Document { shape: Shape::Exo(Top::Object, traits), file }).collect())
+    let plain = |file: &ResultFile| file.exoscope.is_none() && file.unknown.is_empty();
+    let document = |(file, traits): (ResultFile, Option<Traits>)| {
+        // A key beyond exo's own may make it something else.
+        let traits = traits.filter(|_| plain(&file))?;
+        Some(Document { shape: Shape::Exo(Top::Object, traits), file })
+    };
+    files.into_iter().map(document).collect::<Option<_>>().ok_or(Stop::Unlike)
 }
 
-fn list(bytes: &[u8]) -> Option<Vec<Document>> {
-    let runs: Vec<Run> = serde_json::from_slice(bytes).ok()?;
-    if runs.is_empty() || !is_plain(&runs) {
-        return None;
-    }
-    let RowTraits(traits) = serde_json::from_slice(bytes).ok()?;
-    let file = ResultFile { runs, ..ResultFile::default() };
-    Some(vec![Document { shape: Shape::Exo(Top::List, traits), file }])
-}
-
-/// Rows with keys that are not exo's may be those of another tool.
-fn is_plain(runs: &[Run]) -> bool {
-    let plain = |run: &Run| run.exoscope.is_none() && run.figures.is_none() && run.unknown.is_empty();
-    runs.iter().all(|run| run.elapsed_s.is_some() && plain(run))
-}
-
-#[derive(Deserialize)]
-struct Keys {
-    runs: RowTraits,
-}
-
-/// What the rows of a list hold, folded while they are read.
-struct RowTraits(Traits);
-
-impl<'de> Deserialize<'de> for RowTraits {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Fold;
-        impl<'de> serde::de::Visitor<'de> for Fold {
-            type Value = Traits;
-
-            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.write_str("rows")
-            }
-
-            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut rows: A) -> Result<Traits, A::Error> {
-                let mut traits = Traits { is_empty: true, ..Traits::default() };
-                while let Some(row) = rows.next_element::<RowKeys>()? {
-                    row.note(&mut traits);
-                }
-                Ok(traits)
-            }
+/// An object behind its bracket: the rows one by one, and all its other keys together. Traits as in [`rows`].
+fn object<R: Read>(window: &mut Window<R>) -> Result<(ResultFile, Option<Traits>), Stop> {
+    let mut found = None;
+    // The object as it is without its rows.
+    let mut others = b"{".to_vec();
+    loop {
+        let key: String = window.value()?;
+        others.extend(window.taken());
+        others.push(b':');
+        window.expect(b':')?;
+        if key == "runs" {
+            window.expect(b'[')?;
+            found = Some(rows(window, Top::Object)?);
+            others.extend(b"[]");
+        } else {
+            window.value::<IgnoredAny>()?;
+            others.extend(window.taken());
         }
-        deserializer.deserialize_seq(Fold).map(Self)
+        if !window.next_is(b',')? {
+            break;
+        }
+        others.push(b',');
     }
+    window.expect(b'}')?;
+    others.push(b'}');
+    // Of two lists of rows none is the right one, and two keys are refused here like any other that stands twice.
+    let file: ResultFile = serde_json::from_slice(&others).map_err(|_| Stop::Unlike)?;
+    let (runs, traits) = found.filter(|_| file.source.is_none()).ok_or(Stop::Unlike)?;
+    Ok((ResultFile { runs, ..file }, traits))
+}
+
+fn list<R: Read>(window: &mut Window<R>) -> Result<Document, Stop> {
+    window.expect(b'[')?;
+    match rows(window, Top::List)? {
+        (runs, Some(traits)) if !runs.is_empty() => {
+            let file = ResultFile { runs, ..ResultFile::default() };
+            Ok(Document { shape: Shape::Exo(Top::List, traits), file })
+        }
+        _ => Err(Stop::Unlike),
+    }
+}
+
+/// The rows of a list behind its bracket, and what they hold as exo's; none where a row has keys that are not exo's, for
+/// such rows may be those of another tool.
+fn rows<R: Read>(window: &mut Window<R>, top: Top) -> Result<(Vec<Run>, Option<Traits>), Stop> {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut shared = Shared::default();
+    let mut traits = Some(Traits { is_empty: true, ..Traits::default() });
+    if window.next_is(b']')? {
+        return Ok((runs, traits));
+    }
+    loop {
+        let mut run: Run = window.value()?;
+        if run.elapsed_s.is_none() {
+            return Err(Stop::Unlike);
+        }
+        traits = traits.filter(|_| run.exoscope.is_none() && run.figures.is_none() && run.unknown.is_empty());
+        if let Some(traits) = traits.as_mut().filter(|traits| !traits.settle(top)) {
+            let keys: RowKeys = serde_json::from_slice(window.taken()).map_err(|_| Stop::Unlike)?;
+            keys.note(traits);
+        }
+        shared.share(&mut run);
+        runs.push(run);
+        if !window.next_is(b',')? {
+            break;
+        }
+    }
+    window.expect(b']')?;
+    Ok((runs, traits))
 }
 
 /// Which of the telling keys a row has; a null is one, too, so that a plain option would not do.

@@ -45,6 +45,15 @@ pub(super) struct Traits {
 }
 
 impl Traits {
+    /// Whether [`describe`] says the same whatever further rows hold.
+    pub(super) const fn settle(self, top: Top) -> bool {
+        !self.is_empty
+            && match top {
+                Top::Object => self.power_usage,
+                Top::List => self.concurrency && self.concurrent,
+            }
+    }
+
     /// Of rows that were read as values.
     pub(super) fn of(rows: &Value) -> Self {
         let rows = rows.as_array().map_or(&[][..], Vec::as_slice);

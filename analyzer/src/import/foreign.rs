@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::record::{Comparability, Failure, FailureKind, Figures, GenerationStats, ResultFile, Run};
+use crate::record::{Comparability, Failure, FailureKind, Figures, GenerationStats, Leftover, ResultFile, Run};
 
 /// What an importer found.
 #[derive(Debug, Default)]
@@ -140,20 +140,20 @@ fn run(row: Row, varying: &BTreeSet<String>) -> Run {
         prompt_tokens: row.prompt_tokens,
         generation_tokens: row.generation_tokens,
         peak_memory_usage: row.peak_bytes.map(|in_bytes| crate::record::MemorySize::Camel { in_bytes }),
-        prefix_cache_hit: row.cache.map(str::to_owned),
-        unknown: serde_json::Map::new(),
+        prefix_cache_hit: row.cache.map(Into::into),
+        unknown: Leftover::default(),
     };
     Run {
         elapsed_s: row.elapsed_s,
         output_text_preview: None,
         stats: Some(stats),
         power_usage: None,
-        model_short_id: row.model.map(|model| model.rsplit('/').next().unwrap_or(&model).to_owned()),
-        model_id,
-        placement_sharding: row.sharding,
-        placement_instance_meta: row.instance_meta,
+        model_short_id: row.model.map(|model| model.rsplit('/').next().unwrap_or(&model).into()),
+        model_id: model_id.map(Into::into),
+        placement_sharding: row.sharding.map(Into::into),
+        placement_instance_meta: row.instance_meta.map(Into::into),
         placement_nodes: row.nodes,
-        instance_id: row.instance_id,
+        instance_id: row.instance_id.map(Into::into),
         pp_tokens: row.pp,
         tg: row.tg,
         repeat_index: Some(row.repeat),
@@ -162,7 +162,7 @@ fn run(row: Row, varying: &BTreeSet<String>) -> Run {
         download_duration_s: None,
         exoscope: None,
         figures: Some(Box::new(row.figures)),
-        unknown: serde_json::Map::new(),
+        unknown: Leftover::default(),
     }
 }
 

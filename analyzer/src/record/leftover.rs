@@ -4,10 +4,70 @@
 //! the work and the memory for files whose rows have no such key. Here a field goes straight to its place, and only a key
 //! that the type does not name becomes a value in the map.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, Visitor};
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::{Map, Value};
+
+/// Keys that a type does not name. Most rows have none, and none takes no room.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Leftover(Option<Box<Map<String, Value>>>);
+
+impl Leftover {
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The value of a key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.0.as_ref()?.get(key)
+    }
+
+    /// The keys in the file's order.
+    pub fn keys(&self) -> impl Iterator<Item = &String> {
+        self.0.iter().flat_map(|keys| keys.keys())
+    }
+}
+
+impl From<Map<String, Value>> for Leftover {
+    fn from(keys: Map<String, Value>) -> Self {
+        Self((!keys.is_empty()).then(|| Box::new(keys)))
+    }
+}
+
+impl Serialize for Leftover {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            Some(keys) => keys.serialize(serializer),
+            None => serializer.serialize_map(Some(0))?.end(),
+        }
+    }
+}
+
+/// As of the map.
+impl JsonSchema for Leftover {
+    fn inline_schema() -> bool {
+        Map::<String, Value>::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Map::<String, Value>::schema_name()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        Map::<String, Value>::schema_id()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Map::<String, Value>::json_schema(generator)
+    }
+}
 
 /// A deserializer of a struct that puts other keys aside.
 pub(super) struct Sifting<'a, D> {
@@ -129,7 +189,7 @@ macro_rules! keeps_unknown_keys {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let mut unknown = serde_json::Map::new();
                 let mut read = Self::deserialize($crate::record::leftover::Sifting::new(deserializer, &mut unknown))?;
-                read.unknown = unknown;
+                read.unknown = unknown.into();
                 Ok(read)
             }
         }
@@ -153,7 +213,7 @@ mod tests {
             "generation_tps":2.0,"prompt_tokens":3,"generation_tokens":4,"peak_memory_usage":{"inBytes":5}},"b":true}"#;
         let run: Run = serde_json::from_str(text).unwrap();
         assert_eq!(run.unknown.keys().collect::<Vec<_>>(), ["z", "b"]);
-        assert_eq!(run.stats.as_ref().unwrap().unknown["new"], "x");
+        assert_eq!(run.stats.as_ref().unwrap().unknown.get("new").unwrap(), "x");
         let again: Run = serde_json::from_value(serde_json::to_value(&run).unwrap()).unwrap();
         assert_eq!(again, run);
     }

@@ -1,10 +1,12 @@
 //! One measured request: exo's row, and what Exoscope adds to it.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::leftover::keeps_unknown_keys;
+use super::leftover::{Leftover, keeps_unknown_keys};
 use super::{Figures, NodeId};
 
 keeps_unknown_keys!(Run, GenerationStats, PowerUsage, NodePower, RunDetail);
@@ -12,6 +14,7 @@ keeps_unknown_keys!(Run, GenerationStats, PowerUsage, NodePower, RunDetail);
 /// A row of `runs`. Keys and meanings are exo's; older files lack some, so all but the time are optional.
 ///
 /// What most rows lack stands in a box: a file may hold a million rows, and an absent part should not take its room.
+// For the same reason the rows of a file can share the texts that they have in common.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self")]
 #[schemars(remote = "Run", extend("additionalProperties" = true))]
@@ -20,7 +23,7 @@ pub struct Run {
     /// 2026-04-05; per thread before). Null only in rows of other tools that do not give it.
     pub elapsed_s: Option<f64>,
     /// The first 200 characters of the answer, as exo writes it; null with `--no-preview`.
-    pub output_text_preview: Option<String>,
+    pub output_text_preview: Option<Box<str>>,
     /// The server's own figures; null only in files of others.
     pub stats: Option<GenerationStats>,
     /// The server's energy figures; null when streamed and in files before 2026-05-28.
@@ -28,22 +31,22 @@ pub struct Run {
     pub power_usage: Option<Box<PowerUsage>>,
     /// The part of the model id after the last slash.
     #[serde(default)]
-    pub model_short_id: Option<String>,
+    pub model_short_id: Option<Arc<str>>,
     /// The model id in full.
     #[serde(default)]
-    pub model_id: Option<String>,
+    pub model_id: Option<Arc<str>>,
     /// exo's label of the placement ("Pipeline", "Tensor", "reused"): what was asked for, not always what was built.
     #[serde(default)]
-    pub placement_sharding: Option<String>,
+    pub placement_sharding: Option<Arc<str>>,
     /// exo's label ("MlxRing", "MlxJaccl", "reused").
     #[serde(default)]
-    pub placement_instance_meta: Option<String>,
+    pub placement_instance_meta: Option<Arc<str>>,
     /// Nodes of the placement; 0 where an existing instance was reused.
     #[serde(default)]
     pub placement_nodes: Option<u32>,
     /// The instance that served the request.
     #[serde(default)]
-    pub instance_id: Option<String>,
+    pub instance_id: Option<Arc<str>>,
     /// Prompt tokens by the client's own tokenizer, chat template included.
     #[serde(default)]
     pub pp_tokens: Option<u64>,
@@ -70,7 +73,7 @@ pub struct Run {
     pub figures: Option<Box<Figures>>,
     /// Keys of other tools or later versions, kept as they were.
     #[serde(flatten, skip_deserializing)]
-    pub unknown: Map<String, Value>,
+    pub unknown: Leftover,
 }
 
 /// The server's figures for one request (exo `generation_stats`).
@@ -91,10 +94,27 @@ pub struct GenerationStats {
     pub peak_memory_usage: Option<MemorySize>,
     /// "none", "partial" or "exact"; absent before 2026-04-14.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prefix_cache_hit: Option<String>,
+    pub prefix_cache_hit: Option<Arc<str>>,
     /// Keys of later versions.
     #[serde(flatten, skip_deserializing)]
-    pub unknown: Map<String, Value>,
+    pub unknown: Leftover,
+}
+
+impl Run {
+    /// The texts that many rows of a file have in common.
+    pub(crate) fn common_texts(&mut self) -> impl Iterator<Item = &mut Arc<str>> {
+        let of_server = self.stats.as_mut().map(|stats| &mut stats.prefix_cache_hit);
+        [
+            &mut self.model_short_id,
+            &mut self.model_id,
+            &mut self.placement_sharding,
+            &mut self.placement_instance_meta,
+            &mut self.instance_id,
+        ]
+        .into_iter()
+        .chain(of_server)
+        .filter_map(Option::as_mut)
+    }
 }
 
 /// A size in bytes, spelt `inBytes` in JSON bodies and `in_bytes` in stream comments. Each file keeps its spelling.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     CacheState, CellKey, CellReport, FailureReport, MeasuredCell, MetricSummary, Sample, console, distribution, notices,
 };
+use crate::frame::Cell;
 use crate::import::Loaded;
 use crate::record::{Failure, FailureKind, ResultFile, Run};
 use crate::statistics::{outlier, quantile, spread};
@@ -149,16 +150,16 @@ fn report(measured: &MeasuredCell) -> CellReport {
         batches: cell.batches.len() as u64,
         failed: 0,
         sessions: sessions.len() as u64,
-        metrics: measured.samples.iter().filter_map(summary).collect(),
+        metrics: measured.samples.iter().filter_map(|sample| summary(cell, sample)).collect(),
         absent: measured.absent.clone(),
         nodes: measured.nodes.clone(),
         notices: Vec::new(),
-        exo_console: console::figures(&cell.console, cell.key.concurrency),
+        exo_console: console::figures(cell.console(), cell.key.concurrency),
     }
 }
 
 /// None for no values, which [`super::measure`] does not hand out.
-fn summary(sample: &Sample) -> Option<MetricSummary> {
+fn summary(cell: &Cell, sample: &Sample) -> Option<MetricSummary> {
     let definition = sample.metric.definition();
     let values = sample.values();
     let cv_percent = spread::variation_percent(&values);
@@ -172,6 +173,10 @@ fn summary(sample: &Sample) -> Option<MetricSummary> {
     warnings.extend(distribution::notes(&outliers, values.len()));
     warnings.extend(drift.as_ref().and_then(|drift| drift.words(batches.len())));
     warnings.extend(steps.iter().map(|step| step.words(definition.unit, batches.len())));
+    let told = sample.groups.iter().filter_map(|group| {
+        let batch = cell.batches.get(group.batch as usize)?;
+        Some((batch.told, group.values.len()))
+    });
     Some(MetricSummary {
         metric: sample.metric,
         unit: definition.unit.to_owned(),
@@ -193,7 +198,7 @@ fn summary(sample: &Sample) -> Option<MetricSummary> {
         no_spread,
         drift,
         steps,
-        sessions: sample.groups.iter().flat_map(|group| group.values.iter().map(|_| group.told)).collect(),
+        sessions: told.flat_map(|(told, values)| std::iter::repeat_n(told, values)).collect(),
         values,
         uncertainty_percent: sample.uncertainty_percent,
         warnings,

@@ -79,7 +79,7 @@ fn target(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>)
     };
     facts.add_known("engine", "Engine", engine);
     facts.add_known("engine_version", "Engine version", provenance.and_then(|p| p.target.engine_version.clone()));
-    let mut models = distinct(file.runs.iter().map(|run| run.model_id.clone().or_else(|| run.model_short_id.clone())));
+    let mut models = distinct(file.runs.iter().map(|run| run.model_id.as_deref().or(run.model_short_id.as_deref())));
     if models.is_empty() {
         models = provenance.map_or_else(String::new, |p| p.target.model_id.clone());
     }
@@ -117,7 +117,7 @@ fn really(actual: &ActualPlacement) -> (&str, &str) {
 
 fn prompt_cache(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>) {
     let allowed = provenance.map(|p| if p.method.use_prefix_cache { "allowed" } else { "not allowed" }.to_owned());
-    let hits = distinct(file.runs.iter().map(|run| run.stats.as_ref()?.prefix_cache_hit.clone()));
+    let hits = distinct(file.runs.iter().map(|run| run.stats.as_ref()?.prefix_cache_hit.as_deref()));
     let hits = (!hits.is_empty()).then(|| format!("hits: {hits}"));
     let words: Vec<String> = [allowed, hits].into_iter().flatten().collect();
     facts.add("prompt_cache", "Prefix cache", words.join(", "));
@@ -312,8 +312,15 @@ fn command(words: &[String]) -> String {
     quoted.collect::<Vec<_>>().join(" ")
 }
 
-fn distinct(values: impl Iterator<Item = Option<String>>) -> String {
+fn distinct<T: Ord + AsRef<str>>(values: impl Iterator<Item = Option<T>>) -> String {
     let mut seen = BTreeSet::new();
-    let first_seen: Vec<String> = values.flatten().filter(|value| seen.insert(value.clone())).collect();
-    first_seen.join("; ")
+    let mut first_seen = String::new();
+    for value in values.flatten() {
+        if !seen.contains(&value) {
+            first_seen.push_str(if seen.is_empty() { "" } else { "; " });
+            first_seen.push_str(value.as_ref());
+            seen.insert(value);
+        }
+    }
+    first_seen
 }

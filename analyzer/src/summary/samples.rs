@@ -1,6 +1,7 @@
 //! The values of each metric, cell by cell, and what makes them weaker than they look.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
 use super::energies::{self, Energies};
 use super::overlays::Overlays;
@@ -49,16 +50,49 @@ pub(crate) struct Sample {
 }
 
 /// The values of one batch. Requests of a batch disturb each other: they are one measurement.
+///
+/// There is one per batch and metric: a million rows make some million of them, so they are kept small.
 #[derive(Debug, Clone)]
 pub(crate) struct Group {
     /// Place of the batch among those of the cell.
-    pub(crate) batch: usize,
+    pub(crate) batch: u32,
     /// Number of the session among all instances of the file.
     pub(crate) session: u32,
-    /// The session as the file numbers it, which counts an instance that had to be made anew as the same one.
-    pub(crate) told: u32,
     /// One value per request, or one for the batch.
-    pub(crate) values: Vec<f64>,
+    pub(crate) values: Values,
+}
+
+/// The values of a batch, read as a slice. Most batches have one.
+#[derive(Debug, Clone)]
+pub(crate) enum Values {
+    /// The only one.
+    One([f64; 1]),
+    /// None, or several.
+    #[expect(
+        clippy::box_collection,
+        reason = "a slice in a box would take twice the room, in the many groups of one, too"
+    )]
+    Many(Box<Vec<f64>>),
+}
+
+impl From<Vec<f64>> for Values {
+    fn from(values: Vec<f64>) -> Self {
+        match *values {
+            [value] => Self::One([value]),
+            _ => Self::Many(Box::new(values)),
+        }
+    }
+}
+
+impl Deref for Values {
+    type Target = [f64];
+
+    fn deref(&self) -> &[f64] {
+        match self {
+            Self::One(value) => value,
+            Self::Many(values) => values,
+        }
+    }
 }
 
 impl Sample {
@@ -103,31 +137,23 @@ impl MeasuredCell {
 pub(crate) fn measure(loaded: &Loaded) -> Result<Vec<MeasuredCell>, FrameError> {
     let power = PowerRecord::of(&loaded.file);
     let overlays = Overlays::of(&loaded.file);
-    Ok(frame::cells(loaded)?.into_iter().map(|cell| measure_cell(&loaded.file, &power, &overlays, cell)).collect())
+    let found = frame::cells(loaded)?;
+    Ok(found.into_iter().map(|cell| measure_cell(&loaded.file, &power, &overlays, cell)).collect())
 }
 
 fn measure_cell(file: &ResultFile, power: &PowerRecord<'_>, overlays: &Overlays, cell: Cell) -> MeasuredCell {
     let energies = energies::energies(file, power, &cell);
     let mut samples = Vec::new();
     for metric in Metric::ALL {
-        let groups: Vec<Group> = cell
-            .batches
-            .iter()
-            .enumerate()
-            .map(|(place, batch)| {
-                let energy = match metric {
-                    Metric::EnergyOverlay => overlays.joules(batch),
-                    _ => energies.value(metric, &cell.key, place),
-                };
-                Group {
-                    batch: place,
-                    session: batch.session,
-                    told: told_session(file, batch),
-                    values: energy.map_or_else(|| values(metric, &cell, batch), |e| vec![e]),
-                }
-            })
-            .filter(|group| !group.values.is_empty())
-            .collect();
+        let groups = cell.batches.iter().zip(0_u32..).filter_map(|(batch, place)| {
+            let energy = match metric {
+                Metric::EnergyOverlay => overlays.joules(batch),
+                _ => energies.value(metric, &cell.key, place as usize),
+            };
+            let values = energy.map_or_else(|| values(metric, &cell, batch), |energy| vec![energy]);
+            (!values.is_empty()).then(|| Group { batch: place, session: batch.session, values: values.into() })
+        });
+        let groups: Vec<Group> = groups.collect();
         if !groups.is_empty() {
             let mut warnings = warnings(metric, &cell, &groups, &energies);
             warnings.extend(overlays.warning().filter(|_| metric == Metric::EnergyOverlay));
@@ -222,11 +248,6 @@ fn values(metric: Metric, cell: &Cell, batch: &Batch) -> Vec<f64> {
         | Metric::EnergyExoClient
         | Metric::EnergyOverlay => Vec::new(),
     }
-}
-
-fn told_session(file: &ResultFile, batch: &Batch) -> u32 {
-    let run = batch.rows.first().and_then(|row| file.runs.get(*row));
-    run.and_then(|run| run.exoscope.as_ref()).map_or(batch.session, |detail| detail.session)
 }
 
 fn warnings(metric: Metric, cell: &Cell, groups: &[Group], energies: &Energies) -> Vec<String> {

@@ -28,7 +28,7 @@ pub fn requests(loaded: &Loaded, run: &str) -> Result<Table, FrameError> {
     table.copy(&frame, names::INSTANCE_META, "instance_meta")?;
     table.copy(&frame, names::NODES, "nodes")?;
     table.text("node_ids", runs.iter().map(|run| Some(detail(run)?.placement.as_ref()?.nodes.join(";"))));
-    table.text("instance_id", runs.iter().map(|run| run.instance_id.clone()));
+    table.text("instance_id", runs.iter().map(|run| run.instance_id.as_deref().map(str::to_owned)));
     table.copy(&frame, names::PP, "pp_tokens")?;
     table.copy(&frame, names::TG, "tg_tokens")?;
     table.copy(&frame, names::CONCURRENCY, "concurrency")?;
@@ -76,9 +76,12 @@ pub fn requests(loaded: &Loaded, run: &str) -> Result<Table, FrameError> {
     let offsets = runs.iter().map(|run| detail(run)?.timing.token_offsets_s.clone()).collect();
     table.columns.push(Column { name: "token_offsets_s", values: Values::Numbers(offsets) });
 
-    table.text("placement_sharding", runs.iter().map(|run| run.placement_sharding.clone()));
-    table.text("placement_instance_meta", runs.iter().map(|run| run.placement_instance_meta.clone()));
-    table.text("output_text_preview", runs.iter().map(|run| run.output_text_preview.clone()));
+    table.text("placement_sharding", runs.iter().map(|run| run.placement_sharding.as_deref().map(str::to_owned)));
+    table.text(
+        "placement_instance_meta",
+        runs.iter().map(|run| run.placement_instance_meta.as_deref().map(str::to_owned)),
+    );
+    table.text("output_text_preview", runs.iter().map(|run| run.output_text_preview.as_deref().map(str::to_owned)));
     Ok(table)
 }
 

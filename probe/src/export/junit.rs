@@ -1,5 +1,7 @@
 //! Runs → JUnit's XML: a suite per file, a test case per request, so that any CI lists which ones failed and why.
 
+use std::ops::Deref;
+
 use analyzer::import::Loaded;
 use analyzer::record::{Failure, ResultFile, Run};
 use analyzer::units::ABSENT;
@@ -50,7 +52,7 @@ fn tests(file: &ResultFile) -> usize {
 }
 
 fn passed(run: &Run) -> String {
-    let class = class(&run.model_id, &run.placement_sharding, &run.placement_instance_meta);
+    let class = class([&run.model_id, &run.placement_sharding, &run.placement_instance_meta]);
     let detail = run.exoscope.as_ref();
     let name = name(
         &number(run.pp_tokens),
@@ -65,7 +67,7 @@ fn passed(run: &Run) -> String {
 }
 
 fn case_of(failure: &Failure) -> String {
-    let class = class(&failure.model_id, &failure.placement_sharding, &failure.placement_instance_meta);
+    let class = class([&failure.model_id, &failure.placement_sharding, &failure.placement_instance_meta]);
     let when = if failure.warmup { "warm-up".to_owned() } else { format!("repeat {}", failure.repeat_index) };
     let name = name(
         &number(failure.pp_tokens),
@@ -94,8 +96,8 @@ fn failing_raw(class: &str, name: &str, kind: &str, message: &str, body: &str) -
     )
 }
 
-fn class(model: &Option<String>, sharding: &Option<String>, instance: &Option<String>) -> String {
-    let [model, sharding, instance] = [model, sharding, instance].map(|name| name.as_deref().unwrap_or(ABSENT));
+fn class<T: Deref<Target = str>>(names: [&Option<T>; 3]) -> String {
+    let [model, sharding, instance] = names.map(|name| name.as_deref().unwrap_or(ABSENT));
     escape(&format!("{model} {sharding} / {instance}"))
 }
 

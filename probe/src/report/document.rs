@@ -39,17 +39,31 @@ pub enum DocumentError {
 /// # Errors
 /// [`DocumentError`] names the file and the reason.
 pub fn load(name: &str) -> Result<Loaded, DocumentError> {
-    let read = || -> io::Result<Vec<u8>> {
-        if name == STANDARD {
-            let mut bytes = Vec::new();
-            io::stdin().lock().read_to_end(&mut bytes)?;
-            return Ok(bytes);
-        }
-        fs::read(name)
-    };
-    let bytes = read().map_err(|source| DocumentError::Read { name: name.to_owned(), source })?;
+    let unread = |source| DocumentError::Read { name: name.to_owned(), source };
+    if name != STANDARD
+        && let Some(loaded) = stream(name).map_err(unread)?
+    {
+        return Ok(loaded);
+    }
+    let bytes = bytes(name).map_err(unread)?;
     let name = if name == STANDARD { "standard input" } else { name };
     Ok(import::load(name, &bytes)?)
+}
+
+/// The straight way, without holding the bytes of a large file. None for what has to be read as a whole, and for what is no
+/// file: the bytes of a pipe come once.
+fn stream(name: &str) -> io::Result<Option<Loaded>> {
+    // Looked at before it is opened: a writer to a pipe would lose its reader when it is opened anew.
+    if fs::metadata(name)?.is_file() { import::stream(name, fs::File::open(name)?) } else { Ok(None) }
+}
+
+fn bytes(name: &str) -> io::Result<Vec<u8>> {
+    if name == STANDARD {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes)?;
+        return Ok(bytes);
+    }
+    fs::read(name)
 }
 
 /// Lays power readings over a run by time.

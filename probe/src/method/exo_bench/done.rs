@@ -42,8 +42,8 @@ impl BatchKey {
     pub fn of_run(run: &Run) -> Option<Self> {
         Some(Self {
             session: run.exoscope.as_ref()?.session,
-            sharding: run.placement_sharding.clone()?,
-            instance_meta: run.placement_instance_meta.clone()?,
+            sharding: run.placement_sharding.as_deref()?.to_owned(),
+            instance_meta: run.placement_instance_meta.as_deref()?.to_owned(),
             nodes: run.placement_nodes?,
             pp: run.pp_tokens?,
             tg: run.tg?,

@@ -1,6 +1,6 @@
 //! A request that was sent → a row of the result file, or a failure.
 
-use analyzer::record::{ActualPlacement, Failure, FailureKind, Run, RunDetail, Timing, TokenCounts};
+use analyzer::record::{ActualPlacement, Failure, FailureKind, Leftover, Run, RunDetail, Timing, TokenCounts};
 
 use super::offer::Placement;
 use crate::capture::batch::Sent;
@@ -95,15 +95,15 @@ impl Group<'_> {
         };
         let run = Run {
             elapsed_s: Some(exchange.done.since(from)),
-            output_text_preview: self.keep_preview.then(|| answer.text.chars().take(200).collect()),
+            output_text_preview: self.keep_preview.then(|| answer.text.chars().take(200).collect::<String>().into()),
             stats: Some(answer.stats),
             power_usage: answer.power_usage.map(Box::new),
-            model_short_id: Some(self.model_short_id.to_owned()),
-            model_id: Some(self.model_id.to_owned()),
-            placement_sharding: Some(self.placement.sharding.clone()),
-            placement_instance_meta: Some(self.placement.instance_meta.clone()),
+            model_short_id: Some(self.model_short_id.into()),
+            model_id: Some(self.model_id.into()),
+            placement_sharding: Some(self.placement.sharding.as_str().into()),
+            placement_instance_meta: Some(self.placement.instance_meta.as_str().into()),
             placement_nodes: Some(self.placement.nodes),
-            instance_id: Some(self.placement.instance.id.clone()),
+            instance_id: Some(self.placement.instance.id.as_str().into()),
             pp_tokens: Some(self.pp),
             tg: Some(self.tg),
             repeat_index: Some(self.repeat),
@@ -123,7 +123,7 @@ impl Group<'_> {
                 atom: None,
                 unknown: serde_json::Map::new(),
             })),
-            unknown: serde_json::Map::new(),
+            unknown: Leftover::default(),
         };
         Event::Finished { run: Box::new(run) }
     }
