@@ -1,6 +1,7 @@
 //! Sides of several files, calibrations, the geometric mean, the words and what other tools would have said.
 
 use analyzer::comparison::calibration::calibrate;
+use analyzer::comparison::measured::MeasuredFile;
 use analyzer::comparison::{self, CompareError, Comparison, GeomeanComparison, MetricComparison, Options, Verdict};
 use analyzer::import::{self, Loaded};
 use analyzer::metric::Metric;
@@ -29,8 +30,12 @@ fn sessions(name: &str, rates: &[&[f64]]) -> Vec<Loaded> {
     rates.iter().enumerate().map(|(place, rates)| file(&format!("{name}{place}"), &[(512, rates)])).collect()
 }
 
+fn measured(files: &[Loaded]) -> Vec<MeasuredFile> {
+    files.iter().map(|file| MeasuredFile::of(file).unwrap()).collect()
+}
+
 fn sides(base: &[Loaded], new: &[Loaded]) -> Comparison {
-    comparison::compare_sides(base, new, &Options::default()).unwrap()
+    comparison::compare_sides(&measured(base), &measured(new), &Options::default()).unwrap()
 }
 
 fn rows(comparison: &Comparison, metric: Metric) -> Vec<&MetricComparison> {
@@ -75,10 +80,10 @@ fn each_file_of_a_side_is_a_session_and_their_deviation_is_measured() {
 fn the_same_measurement_twice_on_a_side_is_refused() {
     let one = sessions("a", &[&[30.0, 30.1]]);
     let twice = [one[0].clone(), Loaded { name: "copy".into(), ..one[0].clone() }];
-    let error = comparison::compare_sides(&twice, &one, &Options::default()).unwrap_err();
+    let error = comparison::compare_sides(&measured(&twice), &measured(&one), &Options::default()).unwrap_err();
     assert!(matches!(error, CompareError::Twice { .. }));
     assert!(error.to_string().starts_with("a0 and copy hold the same measurement"), "{error}");
-    assert!(matches!(comparison::compare_sides(&[], &one, &Options::default()), Err(CompareError::Nothing)));
+    assert!(matches!(comparison::compare_sides(&[], &measured(&one), &Options::default()), Err(CompareError::Nothing)));
 }
 
 #[test]
@@ -135,7 +140,7 @@ fn a_calibration_stands_in_for_the_assumed_floor_and_lends_its_repeats_to_single
             file(&format!("s{place}"), &[(512, &[rate, rate * 1.002, rate * 0.998])])
         })
         .collect();
-    let calibration = calibrate(&files).unwrap();
+    let calibration = calibrate(&measured(&files)).unwrap();
     assert_eq!((calibration.sessions, calibration.models.as_slice()), (8, ["o/m".to_owned()].as_slice()));
     let found = calibration.metrics.iter().find(|found| found.metric == Metric::GenerationTps).unwrap();
     // By numpy from the same numbers: the variance of the session means of logarithms, less a third of that within.
@@ -164,7 +169,7 @@ fn a_calibration_stands_in_for_the_assumed_floor_and_lends_its_repeats_to_single
 
 #[test]
 fn one_session_is_no_calibration() {
-    assert!(matches!(calibrate(&sessions("a", &[&[30.0, 30.1]])), Err(CompareError::OneSession)));
+    assert!(matches!(calibrate(&measured(&sessions("a", &[&[30.0, 30.1]]))), Err(CompareError::OneSession)));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! A side of a cell on the log scale: one value per batch, session by session.
 
 use super::drift::{self, Drift};
+use super::measured::Sample;
 use crate::statistics::spread;
-use crate::summary::Sample;
 
 /// One value per batch; the order of sessions and of the batches in them is that of measurement, and matters to the drift
 /// alone.
@@ -35,13 +35,13 @@ impl Logs {
     /// None where a value is not positive, or there is none.
     pub(super) fn of(sample: &Sample) -> Option<Self> {
         let mut sessions: Vec<(u32, Vec<f64>)> = Vec::new();
-        for group in &sample.groups {
-            let mut logarithms = spread::logarithms(&group.values)?;
+        for (session, values) in sample.groups() {
+            let mut logarithms = spread::logarithms(values)?;
             logarithms.sort_by(f64::total_cmp);
             let value = spread::mean(&logarithms)?;
-            match sessions.iter_mut().rev().find(|(number, _)| *number == group.session) {
+            match sessions.iter_mut().rev().find(|(number, _)| *number == session) {
                 Some((_, values)) => values.push(value),
-                None => sessions.push((group.session, vec![value])),
+                None => sessions.push((session, vec![value])),
             }
         }
         Self::of_sessions(sessions)

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use analyzer::comparison::history::{self, Dated};
-use analyzer::import::Loaded;
+use analyzer::comparison::measured::MeasuredFile;
 
 use super::compare::{Judging, refused};
 use super::{CliError, Exit};
@@ -123,7 +123,8 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
 /// Reads a file with its time.
 fn dated(path: &Path) -> Result<Dated, String> {
     let loaded = document::load(&path.to_string_lossy()).map_err(|error| error.to_string())?;
-    let (at, words) = match started(&loaded) {
+    let file = MeasuredFile::of(&loaded).map_err(|error| format!("{}: {error}", path.display()))?;
+    let (at, words) = match file.started_at.as_ref().and_then(|started| started.parse::<jiff::Timestamp>().ok()) {
         Some(at) => (at, at.to_string()),
         None => {
             let modified = fs::metadata(path).and_then(|found| found.modified());
@@ -134,11 +135,7 @@ fn dated(path: &Path) -> Result<Dated, String> {
             (at, format!("{at} (date of the file)"))
         }
     };
-    Ok(Dated { loaded, at_s: at.as_nanosecond() as f64 / 1e9, at: words })
-}
-
-fn started(loaded: &Loaded) -> Option<jiff::Timestamp> {
-    loaded.file.exoscope.as_ref()?.started_at.parse().ok()
+    Ok(Dated { file, at_s: at.as_nanosecond() as f64 / 1e9, at: words })
 }
 
 #[cfg(test)]
