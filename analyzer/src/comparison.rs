@@ -21,7 +21,6 @@
 //! * [`legacy`] what other tools would have said.
 //! * [`planning`] what a design will resolve before it is run.
 //! * [`history`] an archive of files over time.
-//! * `segments` where a series changes its level.
 //! * [`numbers`] the method on bare numbers, without a file.
 
 mod drift;
@@ -31,7 +30,6 @@ mod logs;
 mod method;
 mod pairs;
 mod residue;
-mod segments;
 mod shift;
 mod sides;
 mod variance;

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::logs::Logs;
 use super::measured::MeasuredFile;
-use super::{CompareError, Comparison, Options, Verdict, compare_measured, segments, verdict};
+use super::{CompareError, Comparison, Options, Verdict, compare_measured, verdict};
 use crate::metric::Metric;
+use crate::statistics::{difference, segments};
 use crate::summary::CellKey;
 
 /// A file and when it was measured.
@@ -172,11 +173,17 @@ fn series(files: &[Dated], options: &Options) -> Vec<CellHistory> {
                 cell: cell.clone(),
                 metric,
                 unit: metric.definition().unit.to_owned(),
-                segments: segments::starts(&logs),
+                segments: starts(&logs, options.delta(metric)),
                 points,
             }
         })
         .collect()
+}
+
+/// Where the levels of a series of logarithms begin, the first always at 0. A change of less than what matters is none.
+fn starts(logs: &[f64], delta_percent: f64) -> Vec<usize> {
+    let steps = segments::steps(logs, segments::FILES, difference::log_difference(delta_percent));
+    [0].into_iter().chain(steps).collect()
 }
 
 /// The first file since the last change of any cell that the newest file has, too. None where no earlier file has one.

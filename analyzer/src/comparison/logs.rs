@@ -2,6 +2,7 @@
 
 use super::drift::{self, Drift};
 use super::measured::Sample;
+use crate::metric::Metric;
 use crate::statistics::spread;
 
 /// One value per batch; the order of sessions and of the batches in them is that of measurement, and matters to the drift
@@ -44,14 +45,14 @@ impl Logs {
                 None => sessions.push((session, vec![value])),
             }
         }
-        Self::of_sessions(sessions)
+        Self::of_sessions(sample.metric, sessions)
     }
 
     /// Of logarithms by session; None where there is none.
-    pub(super) fn of_sessions(sessions: Vec<(u32, Vec<f64>)>) -> Option<Self> {
+    pub(super) fn of_sessions(metric: Metric, sessions: Vec<(u32, Vec<f64>)>) -> Option<Self> {
         let sessions: Vec<Session> =
             sessions.into_iter().filter_map(|(number, values)| Session::of(number, values)).collect();
-        let drift = drift::of_sessions(sessions.iter().map(|session| session.values.as_slice()));
+        let drift = drift::of_sessions(metric, sessions.iter().map(|session| session.values.as_slice()));
         (!sessions.is_empty()).then_some(Self { sessions, drift })
     }
 
@@ -101,16 +102,18 @@ impl Logs {
 
     /// What the variance within sessions is multiplied by to give that of the mean: the mean of 1 / values over the
     /// sessions, divided by their number, since the mean is that of the sessions' means.
-    ///
-    /// Values that drift are no independent looks at one quantity: a session of them counts as one value, which widens the
-    /// interval and discards nothing.
     pub(super) fn inverse_of_values(&self) -> f64 {
-        if self.drift.is_some() {
-            return self.inverse_of_sessions();
-        }
         let mut parts: Vec<f64> = self.sessions.iter().map(|session| 1.0 / session.values.len() as f64).collect();
         parts.sort_by(f64::total_cmp);
         let sessions = self.sessions.len() as f64;
         parts.iter().sum::<f64>() / (sessions * sessions)
+    }
+
+    /// What a drift adds to [`Self::inverse_of_values`]; 0 for values that do not drift.
+    ///
+    /// Values that drift are no independent looks at one quantity: a session of them counts as one value, which widens the
+    /// interval and discards nothing.
+    pub(super) fn lost_to_drift(&self) -> f64 {
+        if self.drift.is_some() { self.inverse_of_sessions() - self.inverse_of_values() } else { 0.0 }
     }
 }

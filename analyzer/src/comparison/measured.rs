@@ -3,8 +3,11 @@
 //! A file's rows go once it is measured, so that comparing many files takes the room of one file's rows and of all cells.
 //!
 //! * `fingerprint` whether two files hold the same measurement.
+//! * [`flat`] a measured file as a flat table and back, for whoever keeps it.
 
 mod fingerprint;
+
+pub mod flat;
 
 use std::collections::BTreeMap;
 
