@@ -141,6 +141,12 @@ impl Calibration {
     }
 }
 
+/// The JSON Schema of a calibration file, generated from these types.
+#[must_use]
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(Calibration).to_value()
+}
+
 fn variance(percent: f64, freedom: f64) -> Variance {
     Variance { value: percent * percent / 1e4, freedom }
 }

@@ -135,6 +135,12 @@ pub fn history(files: Vec<Dated>, options: &Options) -> Result<History, CompareE
     })
 }
 
+/// The JSON Schema of a history, generated from these types.
+#[must_use]
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(History).to_value()
+}
+
 /// Oldest first, by name where two are of the same instant; copies left out.
 fn in_order(mut files: Vec<Dated>) -> (Vec<Dated>, Vec<String>) {
     files.sort_by(|a, b| a.at_s.total_cmp(&b.at_s).then_with(|| a.file.name.cmp(&b.file.name)));

@@ -84,6 +84,9 @@ pub fn file(table: Table, wanted: impl Fn(Metric) -> bool) -> Result<MeasuredFil
         query = query.filter(col(METRIC).is_null().or(col(METRIC).is_in(lit(names).implode(), false).not()));
     }
     let rows = query.collect()?;
+    if rows.height() == 0 {
+        return Err(FlatError::Row(0));
+    }
     let (said, of_cell, metric) = (rows.column(FILE)?.str()?, rows.column(CELL)?.str()?, rows.column(METRIC)?.str()?);
     let (session, batch) = (rows.column(SESSION)?.i64()?, rows.column(BATCH)?.i64()?);
     let value = rows.column(VALUE)?.f64()?;
