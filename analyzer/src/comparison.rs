@@ -3,6 +3,7 @@
 //! The types are also the JSON of `exoscope compare --format json` and what the viewer's worker hands to the page.
 
 //!
+//! * [`measured`] what is taken from a file, without its rows.
 //! * `sides` several files → one side, each session of each file a session of the side.
 //! * `pairs` cells and metrics side by side → effects and verdicts, row by row.
 //! * `gate` what must not be set side by side.
@@ -14,12 +15,12 @@
 //! * [`permutation`] a cross-check that assumes no distribution.
 //! * `verdict` from an effect to a word.
 //! * `residue` what else differs.
+//! * `warnings` why a comparison as a whole is weaker than it looks.
 //! * `headline` the first glance in words.
 //! * [`calibration`] how much runs of the same thing differ.
 //! * [`legacy`] what other tools would have said.
 //! * [`planning`] what a design will resolve before it is run.
 //! * [`history`] an archive of files over time.
-//! * `segments` where a series changes its level.
 //! * [`numbers`] the method on bare numbers, without a file.
 
 mod drift;
@@ -29,15 +30,16 @@ mod logs;
 mod method;
 mod pairs;
 mod residue;
-mod segments;
 mod shift;
 mod sides;
 mod variance;
 mod verdict;
+mod warnings;
 
 pub mod calibration;
 pub mod history;
 pub mod legacy;
+pub mod measured;
 pub mod numbers;
 pub mod permutation;
 pub mod planning;
@@ -48,12 +50,11 @@ use serde::{Deserialize, Serialize};
 use crate::frame::FrameError;
 use crate::import::Loaded;
 use crate::metric::{Better, Metric};
-use crate::record::Provenance;
 use crate::statistics::difference;
 use crate::summary::CellKey;
-use crate::units;
 use calibration::Calibration;
 use legacy::LegacyView;
+use measured::{MeasuredCell, MeasuredFile};
 use permutation::Permutation;
 
 /// The verdict on one metric of one cell.
@@ -258,6 +259,12 @@ impl Options {
         self.metrics.is_empty() || self.metrics.contains(&metric)
     }
 
+    /// Whether a metric's values are needed: to be shown, or for what other tools would have said.
+    #[must_use]
+    pub fn reads(&self, metric: Metric) -> bool {
+        self.shows(metric) || (self.legacy && legacy::METRICS.contains(&metric))
+    }
+
     fn check(&self) -> Result<(), CompareError> {
         for delta in [self.delta_percent, self.delta_energy_percent] {
             if !(delta > 0.0 && delta <= 1000.0) {
@@ -309,7 +316,7 @@ pub enum CompareError {
 /// # Errors
 /// [`CompareError::Delta`] for options that mean nothing; [`CompareError::Frame`] is a fault of this program.
 pub fn compare(base: &Loaded, new: &Loaded, options: &Options) -> Result<Comparison, CompareError> {
-    compare_sides(std::slice::from_ref(base), std::slice::from_ref(new), options)
+    compare_sides(&[MeasuredFile::of(base)?], &[MeasuredFile::of(new)?], options)
 }
 
 /// Compares two sides of several files each, cell by cell. Each session of each file is a session of its side, so that how
@@ -318,28 +325,44 @@ pub fn compare(base: &Loaded, new: &Loaded, options: &Options) -> Result<Compari
 /// # Errors
 /// As [`compare`]; [`CompareError::Nothing`] for a side without a file, [`CompareError::Twice`] for a side with the same
 /// file twice.
-pub fn compare_sides(base: &[Loaded], new: &[Loaded], options: &Options) -> Result<Comparison, CompareError> {
+pub fn compare_sides(
+    base: &[MeasuredFile],
+    new: &[MeasuredFile],
+    options: &Options,
+) -> Result<Comparison, CompareError> {
+    compare_measured(&base.iter().collect::<Vec<_>>(), &new.iter().collect::<Vec<_>>(), options)
+}
+
+fn compare_measured(
+    base: &[&MeasuredFile],
+    new: &[&MeasuredFile],
+    options: &Options,
+) -> Result<Comparison, CompareError> {
     options.check()?;
     if base.is_empty() || new.is_empty() {
         return Err(CompareError::Nothing);
     }
     refuse_twins(base)?;
     refuse_twins(new)?;
-    let objection = definitions_differ(base, new)
+    let objection = gate::definitions_differ(base, new)
         .or_else(|| base.iter().find_map(|base| new.iter().find_map(|new| gate::classes_differ(base, new))));
-    let (of_base, of_new) = (sides::measure(base)?, sides::measure(new)?);
+    let cells_of = |files: &[&MeasuredFile]| {
+        let all: Vec<&[MeasuredCell]> = files.iter().map(|file| file.cells.as_slice()).collect();
+        sides::put_together(all, |metric| options.reads(metric))
+    };
+    let (of_base, of_new) = (cells_of(base), cells_of(new));
     let (cells, geomean) = pairs::cells(&of_base, &of_new, options, objection.as_deref())?;
     let judged = cells.iter().flat_map(|cell| &cell.metrics).filter_map(|metric| metric.verdict);
     let verdict = verdict::gravest(judged.chain(geomean.iter().filter_map(|row| row.verdict)));
     let residue = residue::residue(base, new);
     let mut warnings: Vec<String> = objection.into_iter().collect();
-    warnings.extend(whole_warnings(base, new, &cells));
-    warnings.extend(side_warnings(base, new, &residue));
-    warnings.extend(options.calibration.as_ref().and_then(|calibration| other_thing(calibration, &cells)));
+    warnings.extend(warnings::of_the_whole(base, new, &cells));
+    warnings.extend(warnings::of_the_sides(base, new, &residue));
+    warnings.extend(options.calibration.as_ref().and_then(|known| warnings::of_the_calibration(known, &cells)));
     Ok(Comparison {
         base: names(base),
         new: names(new),
-        simulated: base.iter().chain(new).any(simulated),
+        simulated: base.iter().chain(new).any(|file| file.simulated),
         headline: headline::headline(&cells, options),
         verdict,
         delta_percent: options.delta_percent,
@@ -358,115 +381,15 @@ pub fn schema() -> serde_json::Value {
     schemars::schema_for!(Comparison).to_value()
 }
 
-fn names(files: &[Loaded]) -> String {
+fn names(files: &[&MeasuredFile]) -> String {
     files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(" + ")
 }
 
-fn refuse_twins(files: &[Loaded]) -> Result<(), CompareError> {
+fn refuse_twins(files: &[&MeasuredFile]) -> Result<(), CompareError> {
     for (place, file) in files.iter().enumerate() {
-        if let Some(twin) =
-            files[..place].iter().find(|other| !file.file.runs.is_empty() && other.file.runs == file.file.runs)
-        {
+        if let Some(twin) = files[..place].iter().find(|other| file.is_twin_of(other)) {
             return Err(CompareError::Twice { first: twin.name.clone(), second: file.name.clone() });
         }
     }
     Ok(())
-}
-
-/// That a calibration is of other models than what is compared.
-fn other_thing(calibration: &Calibration, cells: &[CellComparison]) -> Option<String> {
-    let known = |cell: &CellComparison| {
-        cell.cell.model_id.as_ref().is_none_or(|model| calibration.models.contains(model))
-            && calibration.placements.contains(&cell.cell.placement())
-    };
-    let strange = cells.iter().filter(|cell| !known(cell)).count() as u64;
-    (strange > 0).then(|| {
-        format!(
-            "the calibration is of {} on {}: for {} the deviation between sessions may be another",
-            calibration.models.join(", "),
-            calibration.placements.join(", "),
-            units::count(strange, "cell")
-        )
-    })
-}
-
-/// What is pooled and is not one thing, and what cannot be told apart.
-fn side_warnings(base: &[Loaded], new: &[Loaded], residue: &[Difference]) -> Vec<String> {
-    let mut warnings = Vec::new();
-    for (side, files) in [("base", base), ("new side", new)] {
-        let hidden = residue::hidden(files);
-        if !hidden.is_empty() {
-            warnings.push(format!("the files of the {side} differ among themselves in: {}", hidden.join(", ")));
-        }
-    }
-    let causes = residue::causes(residue);
-    if causes.len() > 1 {
-        warnings
-            .push(format!("several causes differ at once ({}): a change is of none of them alone", causes.join(", ")));
-    }
-    warnings
-}
-
-fn simulated(loaded: &Loaded) -> bool {
-    loaded.file.exoscope.as_ref().is_some_and(|provenance| provenance.simulated)
-}
-
-/// Numbers of different definitions are not the same quantity. A file of exo itself is exo's methodology, definitions 1.
-fn definitions_differ(base: &[Loaded], new: &[Loaded]) -> Option<String> {
-    let of = |loaded: &Loaded| {
-        let method = loaded.file.exoscope.as_ref().map(|provenance: &Provenance| &provenance.method);
-        method.map_or_else(|| ("exo_bench".to_owned(), 1), |method| (method.name.clone(), method.definition_version))
-    };
-    let mut all: Vec<(String, u32)> = Vec::new();
-    for definitions in base.iter().chain(new).map(of) {
-        if !all.contains(&definitions) {
-            all.push(definitions);
-        }
-    }
-    (all.len() > 1).then(|| {
-        let words: Vec<String> = all.iter().map(|(name, version)| format!("{name} {version}")).collect();
-        format!("the files define their numbers differently ({}): nothing in them is comparable", words.join(" and "))
-    })
-}
-
-fn whole_warnings(base: &[Loaded], new: &[Loaded], cells: &[CellComparison]) -> Vec<String> {
-    let mut warnings = Vec::new();
-    let all = |files: &[Loaded]| files.iter().all(simulated);
-    let any = |files: &[Loaded]| files.iter().any(simulated);
-    if any(base) != any(new) {
-        let side = if any(base) { "base" } else { "new side" };
-        warnings.push(format!("the {side} comes from the simulator and the other does not"));
-    } else if any(base) && !(all(base) && all(new)) {
-        warnings.push("some files come from the simulator and some do not".to_owned());
-    }
-    for (side, files) in [("base", base), ("new side", new)] {
-        let failures = files.iter().flat_map(|loaded| &loaded.file.failures);
-        let failed = failures.filter(|failure| !failure.warmup).count() as u64;
-        if failed > 0 {
-            let requests = units::count(failed, "measured request");
-            warnings.push(format!("{requests} of the {side} failed and are in no number here"));
-        }
-        let cut =
-            |loaded: &&Loaded| loaded.file.exoscope.as_ref().is_some_and(|provenance| provenance.incomplete.is_some());
-        if files.iter().any(|loaded| cut(&loaded)) {
-            warnings.push(format!("the run of the {side} did not reach its end"));
-        }
-    }
-    let one_sided = |base: bool| {
-        cells
-            .iter()
-            .filter(|cell| {
-                cell.metrics.iter().all(|metric| if base { metric.new.is_none() } else { metric.base.is_none() })
-            })
-            .count()
-    };
-    for (count, side) in [(one_sided(true), "base"), (one_sided(false), "new side")] {
-        if count > 0 {
-            warnings.push(format!(
-                "{} only in the {side}",
-                if count == 1 { "1 cell is".into() } else { format!("{count} cells are") }
-            ));
-        }
-    }
-    warnings
 }

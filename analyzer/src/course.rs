@@ -8,14 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::energy::UNCERTAIN_SHARE;
 use crate::metric::Metric;
-use crate::statistics::{quantile, segments, trend};
+use crate::statistics::{difference, quantile, segments, trend};
 use crate::units;
-
-/// A trend is believed when chance would make one as clear in fewer than this share of steady cells.
-const BELIEVED_P: f64 = 0.05;
-
-/// Kendall's test needs five values: four that only fall have p = 0.083.
-const VALUES_FOR_KENDALL: usize = 5;
 
 /// asiai warns of a change of 5 % that goes one way all along.
 const ASIAI_PERCENT: f64 = 5.0;
@@ -80,38 +74,44 @@ const fn matters_percent(metric: Metric) -> f64 {
     if metric.is_energy() { 100.0 * UNCERTAIN_SHARE } else { MATTERS_PERCENT }
 }
 
+/// The smallest changes from first to last of values around a level that make a drift, in the metric's unit.
+fn smallest(metric: Metric, first: f64, median: f64) -> trend::Smallest {
+    // Nothing is any percent of a level of 0, and asiai's rule takes the first value for the level.
+    let share = |level: f64, percent: f64| if level > 0.0 { level * percent / 100.0 } else { f64::INFINITY };
+    let matters = matters_percent(metric);
+    trend::Smallest {
+        by_slope: share(median.abs(), matters),
+        from_first_to_last: share(first, matters.max(ASIAI_PERCENT)),
+    }
+}
+
+/// The same of logarithms.
+pub(crate) fn smallest_of_logarithms(metric: Metric) -> trend::Smallest {
+    let matters = matters_percent(metric);
+    trend::Smallest {
+        by_slope: difference::log_difference(matters),
+        from_first_to_last: difference::log_difference(matters.max(ASIAI_PERCENT)),
+    }
+}
+
 /// The drift over the batches of a cell in the order of measurement, one value each. None below three.
 #[must_use]
 pub fn drift(metric: Metric, batches: &[f64]) -> Option<Drift> {
-    if batches.len() < 3 {
-        return None;
-    }
-    let slope = trend::theil_sen(batches)?;
     let median = quantile::median(batches)?;
-    let change_percent = percent(slope * (batches.len() - 1) as f64, median);
-    let kendall = trend::kendall(batches);
+    let judged = trend::drift(batches, smallest(metric, *batches.first()?, median))?;
+    let slope = trend::theil_sen(batches)?;
     let monotone = trend::steady_change_percent(batches);
-    let rule = if batches.len() < VALUES_FOR_KENDALL { DriftRule::AsiaiMonotone } else { DriftRule::KendallTheilSen };
-    let found = match rule {
-        DriftRule::AsiaiMonotone => {
-            monotone.is_some_and(|change| change.abs() >= ASIAI_PERCENT.max(matters_percent(metric)))
-        }
-        DriftRule::KendallTheilSen => {
-            kendall.is_some_and(|kendall| kendall.p < BELIEVED_P)
-                && change_percent.is_some_and(|change| change.abs() >= matters_percent(metric))
-        }
-    };
     let definition = metric.definition();
-    let judged = definition.primary || matches!(metric, Metric::Power | Metric::EnergyExoClient);
+    let shown = definition.primary || matches!(metric, Metric::Power | Metric::EnergyExoClient);
     let is_rate = definition.unit == "tok/s";
     Some(Drift {
-        rule,
-        found: judged.then_some(found),
+        rule: if judged.by_rank { DriftRule::KendallTheilSen } else { DriftRule::AsiaiMonotone },
+        found: shown.then_some(judged.change.is_some()),
         slope_per_batch: slope,
-        change_percent,
-        kendall_tau: kendall.map(|kendall| kendall.tau),
-        kendall_p: kendall.map(|kendall| kendall.p),
-        kendall_exact: kendall.map(|kendall| kendall.exact),
+        change_percent: percent(slope * (batches.len() - 1) as f64, median),
+        kendall_tau: judged.kendall.map(|kendall| kendall.tau),
+        kendall_p: judged.kendall.map(|kendall| kendall.p),
+        kendall_exact: judged.kendall.map(|kendall| kendall.exact),
         monotone_change_percent: monotone,
         asiai_warns: is_rate.then(|| monotone.is_some_and(|change| change <= -ASIAI_PERCENT)),
     })
@@ -123,7 +123,7 @@ pub fn drift(metric: Metric, batches: &[f64]) -> Option<Drift> {
 #[must_use]
 pub fn steps(metric: Metric, batches: &[f64]) -> Vec<Step> {
     let Some(median) = quantile::median(batches) else { return Vec::new() };
-    let places = segments::steps(batches, median.abs() * matters_percent(metric) / 100.0);
+    let places = segments::steps(batches, segments::BATCHES, median.abs() * matters_percent(metric) / 100.0);
     let levels = segments::levels(batches, &places);
     let pairs = places.iter().zip(levels.windows(2));
     pairs

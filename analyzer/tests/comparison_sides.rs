@@ -1,6 +1,7 @@
 //! Sides of several files, calibrations, the geometric mean, the words and what other tools would have said.
 
-use analyzer::comparison::calibration::calibrate;
+use analyzer::comparison::calibration::{CalibratedMetric, Calibration, calibrate};
+use analyzer::comparison::measured::MeasuredFile;
 use analyzer::comparison::{self, CompareError, Comparison, GeomeanComparison, MetricComparison, Options, Verdict};
 use analyzer::import::{self, Loaded};
 use analyzer::metric::Metric;
@@ -29,8 +30,12 @@ fn sessions(name: &str, rates: &[&[f64]]) -> Vec<Loaded> {
     rates.iter().enumerate().map(|(place, rates)| file(&format!("{name}{place}"), &[(512, rates)])).collect()
 }
 
+fn measured(files: &[Loaded]) -> Vec<MeasuredFile> {
+    files.iter().map(|file| MeasuredFile::of(file).unwrap()).collect()
+}
+
 fn sides(base: &[Loaded], new: &[Loaded]) -> Comparison {
-    comparison::compare_sides(base, new, &Options::default()).unwrap()
+    comparison::compare_sides(&measured(base), &measured(new), &Options::default()).unwrap()
 }
 
 fn rows(comparison: &Comparison, metric: Metric) -> Vec<&MetricComparison> {
@@ -75,10 +80,10 @@ fn each_file_of_a_side_is_a_session_and_their_deviation_is_measured() {
 fn the_same_measurement_twice_on_a_side_is_refused() {
     let one = sessions("a", &[&[30.0, 30.1]]);
     let twice = [one[0].clone(), Loaded { name: "copy".into(), ..one[0].clone() }];
-    let error = comparison::compare_sides(&twice, &one, &Options::default()).unwrap_err();
+    let error = comparison::compare_sides(&measured(&twice), &measured(&one), &Options::default()).unwrap_err();
     assert!(matches!(error, CompareError::Twice { .. }));
     assert!(error.to_string().starts_with("a0 and copy hold the same measurement"), "{error}");
-    assert!(matches!(comparison::compare_sides(&[], &one, &Options::default()), Err(CompareError::Nothing)));
+    assert!(matches!(comparison::compare_sides(&[], &measured(&one), &Options::default()), Err(CompareError::Nothing)));
 }
 
 #[test]
@@ -135,7 +140,7 @@ fn a_calibration_stands_in_for_the_assumed_floor_and_lends_its_repeats_to_single
             file(&format!("s{place}"), &[(512, &[rate, rate * 1.002, rate * 0.998])])
         })
         .collect();
-    let calibration = calibrate(&files).unwrap();
+    let calibration = calibrate(&measured(&files)).unwrap();
     assert_eq!((calibration.sessions, calibration.models.as_slice()), (8, ["o/m".to_owned()].as_slice()));
     let found = calibration.metrics.iter().find(|found| found.metric == Metric::GenerationTps).unwrap();
     // By numpy from the same numbers: the variance of the session means of logarithms, less a third of that within.
@@ -164,7 +169,7 @@ fn a_calibration_stands_in_for_the_assumed_floor_and_lends_its_repeats_to_single
 
 #[test]
 fn one_session_is_no_calibration() {
-    assert!(matches!(calibrate(&sessions("a", &[&[30.0, 30.1]])), Err(CompareError::OneSession)));
+    assert!(matches!(calibrate(&measured(&sessions("a", &[&[30.0, 30.1]]))), Err(CompareError::OneSession)));
 }
 
 #[test]
@@ -180,19 +185,62 @@ fn a_declared_floor_takes_the_place_of_the_assumed_one() {
     assert!(matches!(comparison::compare(&one, &one, &options), Err(CompareError::Floor(_))));
 }
 
+/// The rows of the decode rate and of its geometric mean, of a base whose sessions have two cells of these rates.
+fn rows_of(base: &[[f64; 5]], options: &Options) -> (Vec<MetricComparison>, GeomeanComparison) {
+    let side = |name: &str, sessions: &[[f64; 5]]| -> Vec<Loaded> {
+        let cells = |rates: &[f64; 5], by: f64| rates.map(|rate| rate * by);
+        let named = sessions.iter().zip(0..);
+        named
+            .map(|(rates, place)| {
+                file(&format!("{name}{place}"), &[(512, rates.as_slice()), (4096, &cells(rates, 0.7))])
+            })
+            .collect()
+    };
+    let steady = [[30.1, 30.7, 29.5, 30.4, 29.8], [30.0, 30.6, 29.4, 30.3, 29.7], [29.9, 30.5, 29.3, 30.2, 29.6]];
+    let new = side("new", &steady[..base.len()]);
+    let found = comparison::compare_sides(&measured(&side("base", base)), &measured(&new), options).unwrap();
+    let of_cells = rows(&found, Metric::GenerationTps).into_iter().cloned().collect();
+    (of_cells, geomean(&found, Metric::GenerationTps).clone())
+}
+
 #[test]
 fn values_that_drift_widen_the_interval_and_none_is_discarded() {
-    let steady = file("a", &[(512, &[30.0, 30.6, 29.4, 30.3, 29.7])]);
-    let drifting = file("b", &[(512, &[29.4, 29.7, 30.0, 30.3, 30.6])]);
-    let options = Options { floor_percent: Some(0.0), ..Options::default() };
-    let row = |new: &Loaded| {
-        let found = comparison::compare(&steady, new, &options).unwrap();
-        rows(&found, Metric::GenerationTps)[0].clone()
-    };
-    let (calm, moving) = (row(&steady), row(&drifting));
-    assert_eq!(moving.new.as_ref().unwrap().n, 5);
-    assert!(moving.warnings.iter().any(|warning| warning.starts_with("the new side drifts")), "{moving:?}");
-    assert!(moving.resolves_percent.unwrap() > 1.5 * calm.resolves_percent.unwrap());
+    let shuffled: [[f64; 5]; 3] =
+        [[30.2, 30.8, 29.6, 30.5, 29.9], [30.0, 30.6, 29.4, 30.3, 29.7], [30.1, 30.7, 29.5, 30.4, 29.8]];
+    let falling = shuffled.map(|mut rates: [f64; 5]| {
+        rates.sort_by(|a, b| b.total_cmp(a));
+        rates
+    });
+    let calibration = Calibration::of_metrics(vec![CalibratedMetric {
+        metric: Metric::GenerationTps,
+        cells: 1,
+        fewest_values: 5,
+        within_percent: Some(1.0),
+        within_freedom: Some(20.0),
+        between_percent: 1.0,
+        between_freedom: Some(3.0),
+    }]);
+    // Sessions measured, assumed, declared not to differ, and known by a calibration.
+    for (sessions, options) in [
+        (3, Options::default()),
+        (1, Options::default()),
+        (1, Options { floor_percent: Some(0.0), ..Options::default() }),
+        (1, Options { calibration: Some(calibration), ..Options::default() }),
+    ] {
+        let (calm, calm_whole) = rows_of(&shuffled[..sessions], &options);
+        let (moving, moving_whole) = rows_of(&falling[..sessions], &options);
+        for (calm, moving) in calm.iter().zip(&moving) {
+            let kept = |row: &MetricComparison| row.base.as_ref().map(|side| (side.n, side.median, side.geomean));
+            assert_eq!(kept(moving), kept(calm), "no value is taken out");
+            assert_eq!(moving.change_percent, calm.change_percent);
+            assert!(moving.resolves_percent.unwrap() > 1.02 * calm.resolves_percent.unwrap(), "{calm:?}\n{moving:?}");
+            let says = |row: &MetricComparison| row.warnings.iter().any(|said| said.starts_with("the base drifts"));
+            assert!(says(moving) && !says(calm), "{moving:?}");
+        }
+        assert!(moving_whole.resolves_percent.unwrap() > calm_whole.resolves_percent.unwrap(), "{moving_whole:?}");
+        let words = "drifts within a session in 2 of 2 cells: their repeats count as one value";
+        assert!(moving_whole.warnings.iter().any(|said| said == words), "{moving_whole:?}");
+    }
 }
 
 #[test]

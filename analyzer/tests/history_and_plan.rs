@@ -2,6 +2,7 @@
 
 use analyzer::comparison::calibration::{CalibratedMetric, Calibration};
 use analyzer::comparison::history::{Dated, History, history};
+use analyzer::comparison::measured::MeasuredFile;
 use analyzer::comparison::planning::{Design, Known, PlannedMetric, plan};
 use analyzer::comparison::{CompareError, Options, Verdict};
 use analyzer::import::{self, Loaded};
@@ -31,7 +32,7 @@ fn archive(rates: &[f64]) -> Vec<Dated> {
         .iter()
         .enumerate()
         .map(|(day, rate)| Dated {
-            loaded: file(&format!("day{day:02}"), &[*rate, rate * 1.002, rate * 0.998]),
+            file: MeasuredFile::of(&file(&format!("day{day:02}"), &[*rate, rate * 1.002, rate * 0.998])).unwrap(),
             at_s: 1.8e9 + 86400.0 * day as f64,
             at: format!("day {day}"),
         })
@@ -87,7 +88,7 @@ fn one_file_alone_has_nothing_to_be_held_against() {
 #[test]
 fn a_copy_in_the_archive_is_left_out_and_named() {
     let mut files = archive(&[30.0, 30.2]);
-    files.push(Dated { loaded: Loaded { name: "copy".into(), ..files[0].loaded.clone() }, ..files[0].clone() });
+    files.push(Dated { file: MeasuredFile { name: "copy".into(), ..files[0].file.clone() }, ..files[0].clone() });
     let found = history(files, &Options::default()).unwrap();
     assert_eq!(found.files.len(), 2);
     assert!(found.notices.iter().any(|notice| notice.ends_with("and is left out")), "{:?}", found.notices);

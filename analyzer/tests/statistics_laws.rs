@@ -37,10 +37,10 @@ proptest! {
         let scaled: Vec<f64> = values.iter().map(|value| value * 8.0).collect();
         let places = |values: &[f64]| outlier::outliers(values).iter().map(|found| found.index).collect::<Vec<_>>();
         prop_assert_eq!(places(&scaled), places(&values));
-        let steps = segments::steps(&values, 3.0);
-        prop_assert_eq!(&segments::steps(&scaled, 24.0), &steps);
+        let steps = segments::steps(&values, segments::BATCHES, 3.0);
+        prop_assert_eq!(&segments::steps(&scaled, segments::BATCHES, 24.0), &steps);
         let ends: Vec<usize> = [0].into_iter().chain(steps).chain([values.len()]).collect();
-        prop_assert!(ends.len() == 2 || ends.windows(2).all(|pair| pair[1] - pair[0] >= segments::SHORTEST));
+        prop_assert!(ends.len() == 2 || ends.windows(2).all(|pair| pair[1] - pair[0] >= segments::BATCHES.shortest));
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod archive;
 mod csv;
 mod gobench;
 mod junit;
-mod parquet;
+pub(crate) mod parquet;
 mod prometheus;
 
 use analyzer::frame::FrameError;

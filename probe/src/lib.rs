@@ -10,9 +10,10 @@
 //! 6. [`capture`] sends it and stamps what arrives: clock, barrier, exchange, transport, sampler, journal.
 //! 7. [`report`] turns events into progress, closing tables and rendered reports, through `analyzer`.
 //!
-//! Beside the road: [`export`] writes files for other tools, [`simulate`] is a cluster for the demo and the tests, [`replay`] serves recorded traffic, [`redact`]
+//! Beside the road: [`archive`] is a folder of result files over time, [`export`] writes files for other tools, [`simulate`] is a cluster for the demo and the tests, [`replay`] serves recorded traffic, [`redact`]
 //! takes names out of files, [`viewer`] serves the built web app, [`environment`] knows the host.
 
+pub mod archive;
 pub mod capture;
 pub mod cli;
 pub mod endpoint;

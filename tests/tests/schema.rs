@@ -2,12 +2,17 @@
 
 use std::fs;
 
+use analyzer::comparison::history::Dated;
+use analyzer::comparison::measured::MeasuredFile;
+use analyzer::comparison::{Options, calibration, history};
 use serde_json::Value;
 
 #[test]
 fn the_published_schemas_are_those_of_the_types() {
     published("schema/results.schema.json", &analyzer::record::schema());
     published("schema/comparison.schema.json", &analyzer::comparison::schema());
+    published("schema/calibration.schema.json", &calibration::schema());
+    published("schema/history.schema.json", &history::schema());
 }
 
 fn published(name: &str, schema: &Value) {
@@ -70,6 +75,33 @@ fn every_comparison_that_is_kept_is_valid_and_has_the_keys_of_the_contract() {
         seen += 1;
     }
     assert!(seen >= 8, "comparisons were validated, not {seen}");
+}
+
+/// What is wrong with a document by a schema.
+fn faults_by(schema: &Value, document: &Value) -> Vec<String> {
+    let validator = jsonschema::validator_for(schema).unwrap();
+    validator.iter_errors(document).map(|error| format!("{}: {error}", error.instance_path())).collect()
+}
+
+#[test]
+fn calibrations_and_histories_are_valid() {
+    let files = ["exoscope_sessions_base", "exoscope_sessions_faster"].map(|name| {
+        let bytes = fs::read(tests::fixture(&format!("results/{name}.json"))).unwrap();
+        MeasuredFile::of(&analyzer::import::load(name, &bytes).unwrap()).unwrap()
+    });
+    let calibrated = serde_json::to_value(calibration::calibrate(&files).unwrap()).unwrap();
+    assert_eq!(faults_by(&calibration::schema(), &calibrated), Vec::<String>::new());
+    assert!(!faults_by(&calibration::schema(), &serde_json::json!({"metrics": []})).is_empty());
+    let dated = files.into_iter().zip([0.0, 1.0]).map(|(file, day)| Dated {
+        file,
+        at_s: 1.8e9 + 86400.0 * day,
+        at: format!("day {day}"),
+    });
+    let found = history::history(dated.collect(), &Options { legacy: true, ..Options::default() }).unwrap();
+    assert!(found.against_week.is_some() && !found.against_segments.is_empty());
+    let found = serde_json::to_value(found).unwrap();
+    assert_eq!(faults_by(&history::schema(), &found), Vec::<String>::new());
+    assert!(!faults_by(&history::schema(), &calibrated).is_empty());
 }
 
 #[test]

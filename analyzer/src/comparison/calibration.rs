@@ -5,12 +5,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::logs::Logs;
+use super::measured::{MeasuredCell, MeasuredFile};
 use super::variance::Means;
 use super::{CompareError, Options, Verdict, pairs, sides};
-use crate::import::Loaded;
 use crate::metric::Metric;
 use crate::statistics::difference::Variance;
-use crate::summary::MeasuredCell;
 
 /// The version of the format of a calibration file that this build writes and reads.
 pub const CALIBRATION_VERSION: u32 = 1;
@@ -142,6 +141,12 @@ impl Calibration {
     }
 }
 
+/// The JSON Schema of a calibration file, generated from these types.
+#[must_use]
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(Calibration).to_value()
+}
+
 fn variance(percent: f64, freedom: f64) -> Variance {
     Variance { value: percent * percent / 1e4, freedom }
 }
@@ -150,9 +155,9 @@ fn variance(percent: f64, freedom: f64) -> Variance {
 ///
 /// # Errors
 /// [`CompareError::OneSession`] where no cell has two sessions; [`CompareError::Twice`] for a file given twice.
-pub fn calibrate(files: &[Loaded]) -> Result<Calibration, CompareError> {
-    super::refuse_twins(files)?;
-    let cells = sides::measure(files)?;
+pub fn calibrate(files: &[MeasuredFile]) -> Result<Calibration, CompareError> {
+    super::refuse_twins(&files.iter().collect::<Vec<_>>())?;
+    let cells = sides::put_together(files.iter().map(|file| file.cells.as_slice()), |_| true);
     let sessions = sides::take_apart(&cells);
     let metrics = estimates(&cells);
     if metrics.is_empty() {
@@ -167,7 +172,7 @@ pub fn calibrate(files: &[Loaded]) -> Result<Calibration, CompareError> {
             sessions.len()
         ));
     }
-    let everywhere = |cell: &MeasuredCell| sessions.iter().all(|of| of.iter().any(|one| one.key() == cell.key()));
+    let everywhere = |cell: &MeasuredCell| sessions.iter().all(|of| of.iter().any(|one| one.key == cell.key));
     let partly = cells.iter().filter(|cell| !everywhere(cell)).count() as u64;
     if partly > 0 {
         warnings.push(format!("{} not in every session", crate::units::count(partly, "cell")));
@@ -175,9 +180,9 @@ pub fn calibrate(files: &[Loaded]) -> Result<Calibration, CompareError> {
     let mut calibration = Calibration {
         files: files.iter().map(|file| file.name.clone()).collect(),
         sessions: sessions.len() as u64,
-        models: distinct(cells.iter().filter_map(|cell| cell.key().model_id.clone()).collect()),
-        placements: distinct(cells.iter().map(|cell| cell.key().placement()).collect()),
-        simulated: files.iter().any(super::simulated),
+        models: distinct(cells.iter().filter_map(|cell| cell.key.model_id.clone()).collect()),
+        placements: distinct(cells.iter().map(|cell| cell.key.placement()).collect()),
+        simulated: files.iter().any(|file| file.simulated),
         warnings,
         ..Calibration::of_metrics(metrics)
     };
@@ -229,7 +234,7 @@ fn try_out(calibration: &Calibration, sessions: &[Vec<MeasuredCell>]) -> Result<
         for second in first + 1..tried.len() {
             let of_others = left_out.then(|| {
                 let others = sessions.iter().enumerate().filter(|(place, _)| ![first, second].contains(place));
-                let cells = sides::put_together(others.map(|(_, cells)| cells.clone()).collect());
+                let cells = sides::put_together(others.map(|(_, cells)| cells.as_slice()), |_| true);
                 Calibration { metrics: estimates(&cells), ..calibration.clone() }
             });
             let by = |options: Options| -> Result<[u64; 2], CompareError> {

@@ -1,16 +1,14 @@
 //! What must not be set side by side, whatever the numbers say.
 
+use super::measured::{MeasuredCell, MeasuredFile, Session, Tally};
 use crate::energy::SAMPLES_NEEDED;
-use crate::frame;
-use crate::import::Loaded;
 use crate::metric::Metric;
-use crate::statistics::spread::mean;
-use crate::summary::{CacheState, MeasuredCell};
+use crate::summary::CacheState;
 
 /// Why the two sides of a metric are not comparable, a sentence each; empty where they are.
 pub(super) fn objections(metric: Metric, base: &MeasuredCell, new: &MeasuredCell) -> Vec<String> {
     let mut objections = Vec::new();
-    match (metric, base.key().cache) {
+    match (metric, base.key.cache) {
         (Metric::PrefillTps, CacheState::Exact) => {
             objections.push("the prompts came from the prefix cache: the rate is a copy of an earlier one".to_owned());
         }
@@ -20,12 +18,10 @@ pub(super) fn objections(metric: Metric, base: &MeasuredCell, new: &MeasuredCell
         _ => {}
     }
     let of_the_client_alone = matches!(metric, Metric::Connect | Metric::SendSpread);
-    let tokens = |cell: &MeasuredCell, name: &str| {
-        let counts: Vec<f64> =
-            cell.cell.batches.iter().flat_map(|batch| batch.column(name).iter().flatten().copied()).collect();
-        mean(&counts)
-    };
-    if let (Some(a), Some(b)) = (tokens(base, frame::PROMPT_TOKENS), tokens(new, frame::PROMPT_TOKENS))
+    let tokens = |cell: &MeasuredCell, of: fn(&Session) -> Tally| Tally::mean(cell.sessions.iter().map(of));
+    let prompt = |cell| tokens(cell, |session| session.prompt_tokens);
+    let generated = |cell| tokens(cell, |session| session.generation_tokens);
+    if let (Some(a), Some(b)) = (prompt(base), prompt(new))
         // exo's two engines count the same prompt as N and N + 1.
         && (a - b).abs() > 1.0
         && !matches!(metric, Metric::GenerationTps | Metric::Tpot | Metric::Itl | Metric::ItlP99)
@@ -33,7 +29,7 @@ pub(super) fn objections(metric: Metric, base: &MeasuredCell, new: &MeasuredCell
     {
         objections.push(format!("the server counted {a:.0} prompt tokens in the base and {b:.0} in the new side"));
     }
-    if let (Some(a), Some(b)) = (tokens(base, frame::GENERATION_TOKENS), tokens(new, frame::GENERATION_TOKENS))
+    if let (Some(a), Some(b)) = (generated(base), generated(new))
         && (a - b).abs() > 0.5
         && !matches!(
             metric,
@@ -45,7 +41,7 @@ pub(super) fn objections(metric: Metric, base: &MeasuredCell, new: &MeasuredCell
     }
     for (side, cell) in [("base", base), ("new side", new)] {
         let readings = cell.server_power_samples.filter(|_| metric.is_of_server_energy());
-        if readings.is_some_and(|samples| samples < SAMPLES_NEEDED) {
+        if readings.is_some_and(|samples| samples < SAMPLES_NEEDED as u64) {
             objections.push(format!(
                 "the windows of the {side} are too short: fewer than {SAMPLES_NEEDED} power samples inside"
             ));
@@ -60,12 +56,26 @@ pub(super) fn objections(metric: Metric, base: &MeasuredCell, new: &MeasuredCell
 }
 
 /// Numbers of different classes are not the same quantity, whatever they are called.
-pub(super) fn classes_differ(base: &Loaded, new: &Loaded) -> Option<String> {
+pub(super) fn classes_differ(base: &MeasuredFile, new: &MeasuredFile) -> Option<String> {
     (base.class != new.class).then(|| {
         format!(
             "the files measure different things ({} and {}): nothing in them is comparable",
             base.class.words(),
             new.class.words()
         )
+    })
+}
+
+/// Numbers of different definitions are not the same quantity.
+pub(super) fn definitions_differ(base: &[&MeasuredFile], new: &[&MeasuredFile]) -> Option<String> {
+    let mut all: Vec<&(String, u32)> = Vec::new();
+    for file in base.iter().chain(new) {
+        if !all.contains(&&file.definitions) {
+            all.push(&file.definitions);
+        }
+    }
+    (all.len() > 1).then(|| {
+        let words: Vec<String> = all.iter().map(|(name, version)| format!("{name} {version}")).collect();
+        format!("the files define their numbers differently ({}): nothing in them is comparable", words.join(" and "))
     })
 }

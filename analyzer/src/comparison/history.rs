@@ -6,16 +6,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::logs::Logs;
-use super::{CompareError, Comparison, Options, Verdict, compare_sides, segments, sides, verdict};
-use crate::import::Loaded;
+use super::measured::MeasuredFile;
+use super::{CompareError, Comparison, Options, Verdict, compare_measured, verdict};
 use crate::metric::Metric;
-use crate::summary::{CellKey, MeasuredCell};
+use crate::statistics::{difference, segments};
+use crate::summary::CellKey;
 
 /// A file and when it was measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dated {
     /// The file.
-    pub loaded: Loaded,
+    pub file: MeasuredFile,
     /// Seconds since 1970-01-01 UTC.
     pub at_s: f64,
     /// The same in words, and where it is from.
@@ -99,28 +100,25 @@ pub fn history(files: Vec<Dated>, options: &Options) -> Result<History, CompareE
     options.check()?;
     let (files, mut notices) = in_order(files);
     let Some((newest, before)) = files.split_last() else { return Err(CompareError::Nothing) };
-    let measured: Vec<Vec<MeasuredCell>> =
-        files.iter().map(|file| sides::measure(std::slice::from_ref(&file.loaded))).collect::<Result<_, _>>()?;
-    let cells = series(&measured, options);
-    let week: Vec<Loaded> = before
+    let cells = series(&files, options);
+    let week: Vec<&MeasuredFile> = before
         .iter()
         .filter(|file| file.at_s >= newest.at_s - WEEK_S && file.at_s < newest.at_s)
-        .map(|file| file.loaded.clone())
+        .map(|file| &file.file)
         .collect();
-    let of_newest = std::slice::from_ref(&newest.loaded);
-    let against_week = (!week.is_empty()).then(|| compare_sides(&week, of_newest, options)).transpose()?;
+    let against_week = (!week.is_empty()).then(|| compare_measured(&week, &[&newest.file], options)).transpose()?;
     if against_week.is_none() {
         notices.push("no file is of the seven days before the newest".to_owned());
     }
     let mut against_segments = Vec::new();
     for metric in Metric::ALL.into_iter().filter(|metric| metric.definition().primary && options.shows(*metric)) {
         let Some(since) = last_change(metric, &cells, before.len()) else { continue };
-        let base: Vec<Loaded> = before[since..].iter().map(|file| file.loaded.clone()).collect();
+        let base: Vec<&MeasuredFile> = before[since..].iter().map(|file| &file.file).collect();
         let of_metric = Options { metrics: vec![metric], legacy: false, ..options.clone() };
         against_segments.push(SegmentComparison {
             metric,
-            since: before[since].loaded.name.clone(),
-            comparison: compare_sides(&base, of_newest, &of_metric)?,
+            since: before[since].file.name.clone(),
+            comparison: compare_measured(&base, &[&newest.file], &of_metric)?,
         });
     }
     let compared = against_week.iter().chain(against_segments.iter().map(|segment| &segment.comparison));
@@ -128,7 +126,7 @@ pub fn history(files: Vec<Dated>, options: &Options) -> Result<History, CompareE
         verdict: verdict::gravest(compared.map(|compared| compared.verdict)),
         files: files
             .iter()
-            .map(|file| ArchivedFile { name: file.loaded.name.clone(), at: file.at.clone(), at_s: file.at_s })
+            .map(|file| ArchivedFile { name: file.file.name.clone(), at: file.at.clone(), at_s: file.at_s })
             .collect(),
         cells,
         against_week,
@@ -137,50 +135,61 @@ pub fn history(files: Vec<Dated>, options: &Options) -> Result<History, CompareE
     })
 }
 
-/// Oldest first, by name where two are of the same instant; copies left out.
-fn in_order(mut files: Vec<Dated>) -> (Vec<Dated>, Vec<String>) {
-    files.sort_by(|a, b| a.at_s.total_cmp(&b.at_s).then_with(|| a.loaded.name.cmp(&b.loaded.name)));
-    let mut kept: Vec<Dated> = Vec::new();
-    let mut notices = Vec::new();
-    for file in files {
-        // A copy has the same rows, and nearly always the same instant: look at the neighbours first.
-        match kept.iter().rev().find(|known| known.loaded.file.runs == file.loaded.file.runs) {
-            Some(twin) => notices.push(format!(
-                "{} holds the same measurement as {} and is left out",
-                file.loaded.name, twin.loaded.name
-            )),
-            None => kept.push(file),
-        }
-    }
-    (kept, notices)
+/// The JSON Schema of a history, generated from these types.
+#[must_use]
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(History).to_value()
 }
 
-fn series(measured: &[Vec<MeasuredCell>], options: &Options) -> Vec<CellHistory> {
-    let mut points: BTreeMap<(CellKey, Metric), Vec<Point>> = BTreeMap::new();
-    for (file, cells) in measured.iter().enumerate() {
-        for cell in cells {
+/// Oldest first, by name where two are of the same instant; copies left out.
+fn in_order(mut files: Vec<Dated>) -> (Vec<Dated>, Vec<String>) {
+    files.sort_by(|a, b| a.at_s.total_cmp(&b.at_s).then_with(|| a.file.name.cmp(&b.file.name)));
+    let mut names: BTreeMap<String, String> = BTreeMap::new();
+    let mut notices = Vec::new();
+    files.retain(|Dated { file, .. }| {
+        let Some(fingerprint) = &file.fingerprint else { return true };
+        if let Some(twin) = names.get(fingerprint) {
+            notices.push(format!("{} holds the same measurement as {twin} and is left out", file.name));
+            return false;
+        }
+        names.insert(fingerprint.clone(), file.name.clone());
+        true
+    });
+    (files, notices)
+}
+
+fn series(files: &[Dated], options: &Options) -> Vec<CellHistory> {
+    let mut points: BTreeMap<(&CellKey, Metric), Vec<Point>> = BTreeMap::new();
+    for (place, Dated { file, .. }) in files.iter().enumerate() {
+        for cell in &file.cells {
             for sample in cell.samples.iter().filter(|sample| options.shows(sample.metric)) {
                 let Some(logs) = Logs::of(sample) else { continue };
-                let point = Point { file, geomean: libm::exp(logs.mean()), n: logs.count() as u64 };
-                points.entry((cell.key().clone(), sample.metric)).or_default().push(point);
+                let point = Point { file: place, geomean: libm::exp(logs.mean()), n: logs.count() as u64 };
+                points.entry((&cell.key, sample.metric)).or_default().push(point);
             }
         }
     }
-    let newest = measured.len().saturating_sub(1);
+    let newest = files.len().saturating_sub(1);
     points
         .into_iter()
         .map(|((cell, metric), points)| {
             let logs: Vec<f64> =
                 points.iter().filter(|point| point.file < newest).map(|point| libm::log(point.geomean)).collect();
             CellHistory {
-                cell,
+                cell: cell.clone(),
                 metric,
                 unit: metric.definition().unit.to_owned(),
-                segments: segments::starts(&logs),
+                segments: starts(&logs, options.delta(metric)),
                 points,
             }
         })
         .collect()
+}
+
+/// Where the levels of a series of logarithms begin, the first always at 0. A change of less than what matters is none.
+fn starts(logs: &[f64], delta_percent: f64) -> Vec<usize> {
+    let steps = segments::steps(logs, segments::FILES, difference::log_difference(delta_percent));
+    [0].into_iter().chain(steps).collect()
 }
 
 /// The first file since the last change of any cell that the newest file has, too. None where no earlier file has one.

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::frame;
+use super::measured::MeasuredCell;
 use crate::metric::Metric;
-use crate::statistics::spread::mean;
-use crate::summary::{CellKey, MeasuredCell};
-use crate::throughput;
+use crate::summary::CellKey;
+
+/// The metrics that the tools go by, whatever a comparison is asked for.
+pub const METRICS: [Metric; 2] = [Metric::GenerationTps, Metric::Ttft];
 
 /// What a tool would have said of one cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,9 +35,9 @@ pub struct LegacyView {
 
 /// The views of all cells that both sides have.
 pub(super) fn views(base: &[MeasuredCell], new: &[MeasuredCell]) -> Vec<LegacyView> {
-    let news: BTreeMap<&CellKey, &MeasuredCell> = new.iter().map(|cell| (cell.key(), cell)).collect();
+    let news: BTreeMap<&CellKey, &MeasuredCell> = new.iter().map(|cell| (&cell.key, cell)).collect();
     base.iter()
-        .filter_map(|cell| Some((cell, *news.get(cell.key())?)))
+        .filter_map(|cell| Some((cell, *news.get(&cell.key)?)))
         .flat_map(|(base, new)| of_cell(base, new))
         .collect()
 }
@@ -47,7 +48,7 @@ fn of_cell(base: &MeasuredCell, new: &MeasuredCell) -> Vec<LegacyView> {
         let Some((of_base, of_new)) = figures else { return };
         let change_percent = (of_new - of_base) / of_base * 100.0;
         views.push(LegacyView {
-            cell: base.key().clone(),
+            cell: base.key.clone(),
             tool: tool.to_owned(),
             rule: rule.to_owned(),
             metric,
@@ -64,7 +65,7 @@ fn of_cell(base: &MeasuredCell, new: &MeasuredCell) -> Vec<LegacyView> {
         max_times_n(base).zip(max_times_n(new)),
         |_| "prints both and no conclusion".to_owned(),
     );
-    let means = |metric: Metric| mean_of(base, metric).zip(mean_of(new, metric));
+    let means = |metric: Metric| base.mean(metric).zip(new.mean(metric));
     add(
         "asiai",
         "mean rate fell by more than 10 %, no deviation",
@@ -84,18 +85,8 @@ fn of_cell(base: &MeasuredCell, new: &MeasuredCell) -> Vec<LegacyView> {
 
 /// exo's console figure over a cell; None without a positive rate.
 fn max_times_n(cell: &MeasuredCell) -> Option<f64> {
-    let rates: Vec<Option<f64>> = cell
-        .cell
-        .batches
-        .iter()
-        .flat_map(|batch| batch.column(frame::GENERATION_TPS).iter().copied())
-        .filter(|rate| rate.is_some_and(|rate| rate > 0.0))
-        .collect();
-    throughput::max_times_concurrency(&rates, cell.key().concurrency)
-}
-
-fn mean_of(cell: &MeasuredCell, metric: Metric) -> Option<f64> {
-    mean(&cell.sample(metric)?.values())
+    let fastest = cell.sessions.iter().filter_map(|session| session.fastest).reduce(f64::max)?;
+    Some(fastest * f64::from(cell.key.concurrency))
 }
 
 /// asiai's word for a loss of so many percent: strictly beyond 10, 15 and 30. It does not report gains.

@@ -1,8 +1,9 @@
 //! A side of a cell on the log scale: one value per batch, session by session.
 
 use super::drift::{self, Drift};
+use super::measured::Sample;
+use crate::metric::Metric;
 use crate::statistics::spread;
-use crate::summary::Sample;
 
 /// One value per batch; the order of sessions and of the batches in them is that of measurement, and matters to the drift
 /// alone.
@@ -35,23 +36,23 @@ impl Logs {
     /// None where a value is not positive, or there is none.
     pub(super) fn of(sample: &Sample) -> Option<Self> {
         let mut sessions: Vec<(u32, Vec<f64>)> = Vec::new();
-        for group in &sample.groups {
-            let mut logarithms = spread::logarithms(&group.values)?;
+        for (session, values) in sample.groups() {
+            let mut logarithms = spread::logarithms(values)?;
             logarithms.sort_by(f64::total_cmp);
             let value = spread::mean(&logarithms)?;
-            match sessions.iter_mut().rev().find(|(number, _)| *number == group.session) {
+            match sessions.iter_mut().rev().find(|(number, _)| *number == session) {
                 Some((_, values)) => values.push(value),
-                None => sessions.push((group.session, vec![value])),
+                None => sessions.push((session, vec![value])),
             }
         }
-        Self::of_sessions(sessions)
+        Self::of_sessions(sample.metric, sessions)
     }
 
     /// Of logarithms by session; None where there is none.
-    pub(super) fn of_sessions(sessions: Vec<(u32, Vec<f64>)>) -> Option<Self> {
+    pub(super) fn of_sessions(metric: Metric, sessions: Vec<(u32, Vec<f64>)>) -> Option<Self> {
         let sessions: Vec<Session> =
             sessions.into_iter().filter_map(|(number, values)| Session::of(number, values)).collect();
-        let drift = drift::of_sessions(sessions.iter().map(|session| session.values.as_slice()));
+        let drift = drift::of_sessions(metric, sessions.iter().map(|session| session.values.as_slice()));
         (!sessions.is_empty()).then_some(Self { sessions, drift })
     }
 
@@ -101,16 +102,18 @@ impl Logs {
 
     /// What the variance within sessions is multiplied by to give that of the mean: the mean of 1 / values over the
     /// sessions, divided by their number, since the mean is that of the sessions' means.
-    ///
-    /// Values that drift are no independent looks at one quantity: a session of them counts as one value, which widens the
-    /// interval and discards nothing.
     pub(super) fn inverse_of_values(&self) -> f64 {
-        if self.drift.is_some() {
-            return self.inverse_of_sessions();
-        }
         let mut parts: Vec<f64> = self.sessions.iter().map(|session| 1.0 / session.values.len() as f64).collect();
         parts.sort_by(f64::total_cmp);
         let sessions = self.sessions.len() as f64;
         parts.iter().sum::<f64>() / (sessions * sessions)
+    }
+
+    /// What a drift adds to [`Self::inverse_of_values`]; 0 for values that do not drift.
+    ///
+    /// Values that drift are no independent looks at one quantity: a session of them counts as one value, which widens the
+    /// interval and discards nothing.
+    pub(super) fn lost_to_drift(&self) -> f64 {
+        if self.drift.is_some() { self.inverse_of_sessions() - self.inverse_of_values() } else { 0.0 }
     }
 }

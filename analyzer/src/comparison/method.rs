@@ -124,11 +124,13 @@ impl Source<'_> {
             return Some(Weighed { permutation: None, ..one });
         }
         let mut pooled: Option<Variance> = None;
-        let mut parts = Vec::new();
+        let (mut parts, mut drifts) = (Vec::new(), Vec::new());
         for (place, (base, new)) in pairs.iter().enumerate() {
             let Some((within, own)) = self.within(place) else { return Some(weighed) };
             let share = (base.inverse_of_values() + new.inverse_of_values()) / (cells * cells);
             let part = variance::scaled(within, share);
+            let lost = (base.lost_to_drift() + new.lost_to_drift()) / (cells * cells);
+            drifts.extend((lost > 0.0).then(|| variance::scaled(within, lost)));
             match &mut pooled {
                 _ if own => parts.push(part),
                 Some(pooled) => pooled.value += part.value,
@@ -150,6 +152,14 @@ impl Source<'_> {
         };
         weighed.warnings.extend(self.words(between));
         let squared_error = variance::combined(repeats, between, sessions, critical);
+        if !drifts.is_empty() {
+            weighed.warnings.push(format!(
+                "drifts within a session in {} of {} cells: their repeats count as one value",
+                drifts.len(),
+                pairs.len()
+            ));
+        }
+        let squared_error = drifts.into_iter().fold(squared_error, variance::widened);
         weighed.effect = Effect::of(difference, squared_error, critical);
         Some(weighed)
     }

@@ -35,7 +35,8 @@ pub struct Answer {
 /// A cell with an empty session or a value of 0 or below is [`Verdict::NotComparable`].
 #[must_use]
 pub fn compare(metric: Metric, cells: &[Values], options: &Options) -> (Vec<Answer>, Option<Answer>) {
-    let pairs: Vec<Option<Pair>> = cells.iter().map(|cell| logs(&cell.base).zip(logs(&cell.new))).collect();
+    let pairs: Vec<Option<Pair>> =
+        cells.iter().map(|cell| logs(metric, &cell.base).zip(logs(metric, &cell.new))).collect();
     let known: Vec<&Pair> = pairs.iter().flatten().collect();
     let (weighed, whole) = method::weigh(metric, &known, options);
     let effects: Vec<(Metric, Effect)> = weighed.iter().filter_map(|weighed| Some((metric, weighed.effect?))).collect();
@@ -54,9 +55,9 @@ pub fn compare(metric: Metric, cells: &[Values], options: &Options) -> (Vec<Answ
     (answers.collect(), whole)
 }
 
-fn logs(sessions: &[Vec<f64>]) -> Option<Logs> {
+fn logs(metric: Metric, sessions: &[Vec<f64>]) -> Option<Logs> {
     let sessions = sessions.iter().zip(0..).map(|(values, number)| Some((number, spread::logarithms(values)?)));
-    Logs::of_sessions(sessions.collect::<Option<Vec<_>>>()?)
+    Logs::of_sessions(metric, sessions.collect::<Option<Vec<_>>>()?)
 }
 
 fn answer(effect: Option<Effect>, verdict: Verdict) -> Answer {
@@ -72,11 +73,13 @@ fn answer(effect: Option<Effect>, verdict: Verdict) -> Answer {
 /// two sessions or a value is not positive.
 #[must_use]
 pub fn calibrate(metric: Metric, cells: &[Vec<Vec<f64>>]) -> Option<CalibratedMetric> {
-    calibration::of_logs(metric, &cells.iter().map(|cell| logs(cell)).collect::<Option<Vec<_>>>()?)
+    calibration::of_logs(metric, &cells.iter().map(|cell| logs(metric, cell)).collect::<Option<Vec<_>>>()?)
 }
 
 /// The exact permutation test of one cell; None where a side has fewer than five values, or both have too many.
 #[must_use]
 pub fn cross_check(cell: &Values) -> Option<Permutation> {
+    // The metric decides on what drifts, which no permutation asks for.
+    let logs = |sessions: &[Vec<f64>]| logs(Metric::GenerationTps, sessions);
     permutation::of(&logs(&cell.base)?, &logs(&cell.new)?)
 }

@@ -7,6 +7,7 @@
 //! 5. Benjamini–Hochberg over all verdicts, then two thresholds and a word.
 
 use super::logs::Logs;
+use super::measured::{MeasuredCell, Sample};
 use super::method::{self, Weighed};
 use super::variance::Pair;
 use super::verdict::{self, Effect};
@@ -14,7 +15,7 @@ use super::{CellComparison, GeomeanComparison, MetricComparison, Options, Side, 
 use crate::frame::{self, FrameError};
 use crate::metric::Metric;
 use crate::statistics::{difference, quantile, spread};
-use crate::summary::{CellKey, MeasuredCell, Sample};
+use crate::summary::CellKey;
 
 /// One cell, both sides where they are.
 struct Beside<'a> {
@@ -39,12 +40,12 @@ pub(super) fn cells(
     options: &Options,
     objection: Option<&str>,
 ) -> Result<(Vec<CellComparison>, Vec<GeomeanComparison>), FrameError> {
-    let keys = |cells: &[MeasuredCell]| cells.iter().map(|cell| cell.key().clone()).collect::<Vec<CellKey>>();
+    let keys = |cells: &[MeasuredCell]| cells.iter().map(|cell| cell.key.clone()).collect::<Vec<CellKey>>();
     let beside: Vec<Beside<'_>> = frame::pair(&keys(base), &keys(new))?
         .into_iter()
         .filter_map(|(at_base, at_new)| {
             let (base, new) = (at_base.and_then(|at| base.get(at)), at_new.and_then(|at| new.get(at)));
-            Some(Beside { key: base.or(new)?.key().clone(), base, new })
+            Some(Beside { key: base.or(new)?.key.clone(), base, new })
         })
         .collect();
     let mut table: Vec<Vec<Row>> = beside.iter().map(|cell| rows(cell, options, objection)).collect();
@@ -117,14 +118,14 @@ fn row(metric: Metric, cell: &Beside<'_>, objection: Option<&str>) -> Option<Row
 }
 
 fn side(sample: &Sample) -> Option<Side> {
-    let values = sample.values();
+    let values = &sample.values;
     let logs = Logs::of(sample);
     Some(Side {
-        n: sample.groups.len() as u64,
-        sessions: sample.groups.iter().map(|group| group.session).collect::<std::collections::BTreeSet<_>>().len()
+        n: sample.batches.len() as u64,
+        sessions: sample.batches.iter().map(|batch| batch.session).collect::<std::collections::BTreeSet<_>>().len()
             as u64,
-        median: quantile::median(&values)?,
-        mean: spread::mean(&values)?,
+        median: quantile::median(values)?,
+        mean: spread::mean(values)?,
         geomean: logs.map(|logs| libm::exp(logs.mean())),
     })
 }

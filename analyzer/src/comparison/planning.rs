@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::calibration::{self, CalibratedMetric, Calibration};
 use super::logs::Logs;
+use super::measured::MeasuredCell;
 use super::{CompareError, Options, sides, variance};
 use crate::frame;
 use crate::import::Loaded;
@@ -12,7 +13,7 @@ use crate::metric::Metric;
 use crate::record::Pauses;
 use crate::statistics::difference::{self, Variance};
 use crate::statistics::{interval, quantile};
-use crate::summary::MeasuredCell;
+use crate::summary;
 
 /// What is to be run, on each side alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +90,9 @@ struct Noise {
 /// [`CompareError::Frame`] is a fault of this program.
 pub fn plan(design: Design, known: Known<'_>, options: &Options) -> Result<Plan, CompareError> {
     options.check()?;
-    let cells = known.file.map(|file| sides::measure(std::slice::from_ref(file))).transpose()?;
+    let measured = known.file.map(summary::measure).transpose()?;
+    let seconds_per_side = seconds(design, measured.as_deref(), known);
+    let cells: Option<Vec<MeasuredCell>> = measured.map(|cells| cells.into_iter().map(MeasuredCell::of).collect());
     let number = cells.as_ref().map_or(1, |cells| cells.len().max(1));
     let metrics: Vec<PlannedMetric> = Metric::ALL
         .into_iter()
@@ -115,7 +118,7 @@ pub fn plan(design: Design, known: Known<'_>, options: &Options) -> Result<Plan,
         sessions: design.sessions,
         repeats: design.repeats,
         cells: number as u64,
-        seconds_per_side: seconds(design, cells.as_deref(), known),
+        seconds_per_side,
         metrics,
         notices,
     })
@@ -190,7 +193,7 @@ fn planned(metric: Metric, design: Design, cells: usize, noise: &Noise, options:
 }
 
 /// Requests and pauses of one side. None where nothing tells how long a request takes.
-fn seconds(design: Design, cells: Option<&[MeasuredCell]>, known: Known<'_>) -> Option<f64> {
+fn seconds(design: Design, cells: Option<&[summary::MeasuredCell]>, known: Known<'_>) -> Option<f64> {
     let pauses = known
         .file
         .and_then(|file| file.file.exoscope.as_ref())
@@ -207,7 +210,7 @@ fn seconds(design: Design, cells: Option<&[MeasuredCell]>, known: Known<'_>) -> 
 }
 
 /// Median over the batches of a cell of the longest request.
-fn of_batch(cell: &MeasuredCell) -> Option<f64> {
+fn of_batch(cell: &summary::MeasuredCell) -> Option<f64> {
     let longest: Vec<f64> = cell
         .cell
         .batches

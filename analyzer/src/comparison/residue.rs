@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::Difference;
-use crate::import::Loaded;
-use crate::summary::{self, Fact};
+use super::measured::MeasuredFile;
+use crate::summary::Fact;
 
 /// Facts that differ for every two runs and explain nothing.
 const ALWAYS_DIFFERENT: [&str; 4] = ["started", "ended", "starts", "command"];
@@ -13,10 +13,10 @@ const ALWAYS_DIFFERENT: [&str; 4] = ["started", "ended", "starts", "command"];
 struct Facts(Vec<(Fact, BTreeSet<Option<String>>)>);
 
 impl Facts {
-    fn of(files: &[Loaded]) -> Self {
-        let all: Vec<Vec<Fact>> = files.iter().map(summary::facts).collect();
+    fn of(files: &[&MeasuredFile]) -> Self {
+        let all: Vec<&[Fact]> = files.iter().map(|file| file.facts.as_slice()).collect();
         let mut facts: Vec<(Fact, BTreeSet<Option<String>>)> = Vec::new();
-        for fact in all.iter().flatten().filter(|fact| !ALWAYS_DIFFERENT.contains(&fact.key.as_str())) {
+        for fact in all.iter().copied().flatten().filter(|fact| !ALWAYS_DIFFERENT.contains(&fact.key.as_str())) {
             if facts.iter().any(|(known, _)| known.key == fact.key) {
                 continue;
             }
@@ -36,7 +36,7 @@ impl Facts {
 }
 
 /// The facts that differ, in the reading order of the base, then those that only the new side has.
-pub(super) fn residue(base: &[Loaded], new: &[Loaded]) -> Vec<Difference> {
+pub(super) fn residue(base: &[&MeasuredFile], new: &[&MeasuredFile]) -> Vec<Difference> {
     let (base, new) = (Facts::of(base), Facts::of(new));
     let only_new = new.0.iter().filter(|(fact, _)| base.value(&fact.key).is_none());
     base.0
@@ -53,7 +53,7 @@ pub(super) fn residue(base: &[Loaded], new: &[Loaded]) -> Vec<Difference> {
 }
 
 /// The names of the facts in which the files of one side differ among themselves: what is pooled is then not one thing.
-pub(super) fn hidden(files: &[Loaded]) -> Vec<String> {
+pub(super) fn hidden(files: &[&MeasuredFile]) -> Vec<String> {
     Facts::of(files).0.into_iter().filter(|(_, values)| values.len() > 1).map(|(fact, _)| fact.name).collect()
 }
 

@@ -2,53 +2,60 @@
 
 use std::collections::BTreeMap;
 
-use crate::frame::FrameError;
-use crate::import::Loaded;
+use super::measured::{MeasuredCell, Sample};
 use crate::metric::Metric;
-use crate::summary::{self, CellKey, MeasuredCell, Sample};
+use crate::summary::CellKey;
 
-/// The cells of all files, in the order of first appearance.
-pub(super) fn measure(files: &[Loaded]) -> Result<Vec<MeasuredCell>, FrameError> {
-    files.iter().map(summary::measure).collect::<Result<Vec<_>, _>>().map(put_together)
-}
-
-/// Puts the cells of several files together. Sessions are numbered on from file to file.
-pub(super) fn put_together(files: Vec<Vec<MeasuredCell>>) -> Vec<MeasuredCell> {
+/// Puts the cells of several files together, in the order of first appearance, with the metrics that are `wanted`. Sessions
+/// are numbered on from file to file.
+pub(super) fn put_together<'a>(
+    files: impl IntoIterator<Item = &'a [MeasuredCell]>,
+    wanted: impl Fn(Metric) -> bool,
+) -> Vec<MeasuredCell> {
     let mut whole: Vec<MeasuredCell> = Vec::new();
-    let mut places: BTreeMap<CellKey, usize> = BTreeMap::new();
-    let mut sessions = 0;
-    for mut cells in files {
-        let last = cells.iter().flat_map(|cell| &cell.cell.batches).map(|batch| batch.session).max();
-        cells.iter_mut().for_each(|cell| renumber(cell, sessions));
-        sessions += last.map_or(0, |last| last.saturating_add(1));
+    let mut places: BTreeMap<&CellKey, usize> = BTreeMap::new();
+    let mut sessions: u32 = 0;
+    for cells in files {
+        let last = cells.iter().flat_map(|cell| &cell.sessions).map(|session| session.number).max();
         for cell in cells {
-            match places.get(cell.key()) {
-                Some(place) => append(&mut whole[*place], cell),
+            let numbered = numbered_from(sessions, cell, &wanted);
+            match places.get(&cell.key) {
+                Some(place) => append(&mut whole[*place], numbered),
                 None => {
-                    places.insert(cell.key().clone(), whole.len());
-                    whole.push(cell);
+                    places.insert(&cell.key, whole.len());
+                    whole.push(numbered);
                 }
             }
         }
+        sessions = sessions.saturating_add(last.map_or(0, |last| last.saturating_add(1)));
     }
     whole
 }
 
-fn renumber(cell: &mut MeasuredCell, by: u32) {
-    for batch in cell.cell.batches.iter_mut().chain(&mut cell.cell.console) {
-        batch.session = batch.session.saturating_add(by);
+fn numbered_from(first: u32, cell: &MeasuredCell, wanted: impl Fn(Metric) -> bool) -> MeasuredCell {
+    let mut cell = MeasuredCell {
+        samples: cell.samples.iter().filter(|sample| wanted(sample.metric)).cloned().collect(),
+        key: cell.key.clone(),
+        sessions: cell.sessions.clone(),
+        ..*cell
+    };
+    for session in &mut cell.sessions {
+        session.number = session.number.saturating_add(first);
     }
-    for group in cell.samples.iter_mut().flat_map(|sample| &mut sample.groups) {
-        group.session = group.session.saturating_add(by);
+    for batch in cell.samples.iter_mut().flat_map(|sample| &mut sample.batches) {
+        batch.session = batch.session.saturating_add(first);
     }
+    cell
 }
 
-fn append(whole: &mut MeasuredCell, mut other: MeasuredCell) {
-    whole.cell.batches.append(&mut other.cell.batches);
-    whole.cell.console.append(&mut other.cell.console);
+fn append(whole: &mut MeasuredCell, other: MeasuredCell) {
+    whole.sessions.extend(other.sessions);
     for sample in other.samples {
         match whole.samples.iter_mut().find(|known| known.metric == sample.metric) {
-            Some(known) => known.groups.extend(sample.groups),
+            Some(known) => {
+                known.batches.extend(sample.batches);
+                known.values.extend(sample.values);
+            }
             None => whole.samples.push(sample),
         }
     }
@@ -63,16 +70,19 @@ fn append(whole: &mut MeasuredCell, mut other: MeasuredCell) {
 pub(super) fn take_apart(cells: &[MeasuredCell]) -> Vec<Vec<MeasuredCell>> {
     let mut sessions: BTreeMap<u32, Vec<MeasuredCell>> = BTreeMap::new();
     for cell in cells {
-        let numbers: std::collections::BTreeSet<u32> = cell.cell.batches.iter().map(|batch| batch.session).collect();
-        for number in numbers {
-            let mut one = cell.clone();
-            one.cell.batches.retain(|batch| batch.session == number);
-            one.cell.console.retain(|batch| batch.session == number);
-            for sample in &mut one.samples {
-                sample.groups.retain(|group| group.session == number);
-            }
-            one.samples.retain(|sample| !sample.groups.is_empty());
-            sessions.entry(number).or_default().push(one);
+        for session in &cell.sessions {
+            let of_session = |sample: &Sample| {
+                let mut own = Sample { metric: sample.metric, batches: Vec::new(), values: Vec::new() };
+                let groups = sample.groups().filter(|(number, _)| *number == session.number);
+                groups.for_each(|(number, values)| own.push(number, values));
+                Some(own).filter(|own| !own.values.is_empty())
+            };
+            sessions.entry(session.number).or_default().push(MeasuredCell {
+                key: cell.key.clone(),
+                sessions: vec![*session],
+                samples: cell.samples.iter().filter_map(of_session).collect(),
+                ..*cell
+            });
         }
     }
     sessions.into_values().collect()
@@ -81,7 +91,7 @@ pub(super) fn take_apart(cells: &[MeasuredCell]) -> Vec<Vec<MeasuredCell>> {
 /// The samples of a metric, cell by cell in the order of the keys.
 pub(super) fn samples(cells: &[MeasuredCell], metric: Metric) -> Vec<(&CellKey, &Sample)> {
     let mut samples: Vec<(&CellKey, &Sample)> =
-        cells.iter().filter_map(|cell| Some((cell.key(), cell.sample(metric)?))).collect();
+        cells.iter().filter_map(|cell| Some((&cell.key, cell.sample(metric)?))).collect();
     samples.sort_by_key(|(key, _)| *key);
     samples
 }

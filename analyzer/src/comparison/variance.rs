@@ -187,7 +187,19 @@ pub(super) const fn floor(metric: Metric) -> f64 {
 pub(super) fn squared_error(within: Variance, between: Between, pair: &Pair, critical: &mut Critical) -> Variance {
     let values = pair.0.inverse_of_values() + pair.1.inverse_of_values();
     let sessions = pair.0.inverse_of_sessions() + pair.1.inverse_of_sessions();
-    combined(scaled(within, values), between, sessions, critical)
+    let drift = scaled(within, pair.0.lost_to_drift() + pair.1.lost_to_drift());
+    widened(combined(scaled(within, values), between, sessions, critical), drift)
+}
+
+/// The error with what a drift adds to it. Its degrees of freedom never grow by that: more of them would make the interval
+/// narrower for values that are less sure.
+pub(super) fn widened(squared_error: Variance, drift: Variance) -> Variance {
+    if drift.value > 0.0 {
+        let both = difference::satterthwaite(&[squared_error, drift]);
+        Variance { value: both.value, freedom: both.freedom.min(squared_error.freedom) }
+    } else {
+        squared_error
+    }
 }
 
 /// The error by repeats and the one by sessions, together. `sessions` is the sum of 1 / sessions over the sides.

@@ -147,14 +147,65 @@ pub fn theil_sen(values: &[f64]) -> Option<f64> {
     median(&slopes).map(|slope| slope / run as f64)
 }
 
+/// A trend is believed when chance would make one as clear in fewer than this share of steady series.
+const BELIEVED_P: f64 = 0.05;
+
+/// Kendall's test needs five values: four that only fall have p = 0.083.
+const VALUES_FOR_KENDALL: usize = 5;
+
+/// The smallest changes that matter, from the first value to the last, in the values' own unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Smallest {
+    /// Of five values or more, by Theil & Sen's slope. Long series know a trend of a tenth of what matters for sure, and
+    /// nobody has to act on it.
+    pub by_slope: f64,
+    /// Of three and four values, which have no test that could be sure: the plain difference.
+    pub from_first_to_last: f64,
+}
+
+/// Whether values drift.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Drift {
+    /// True where Kendall's test judged and Theil & Sen's slope measured; false for asiai's rule, of few values.
+    pub by_rank: bool,
+    /// The change from the first value to the last, in the values' unit; None for values that do not drift.
+    pub change: Option<f64>,
+    /// Kendall's tau, whichever rule judged; None where all values are equal.
+    pub kendall: Option<Kendall>,
+}
+
+/// Whether values drift in the order of their measurement. Five or more do when Kendall's p is below 0.05 and the change by
+/// Theil & Sen's slope matters; three and four when every step goes the same way (asiai's rule, in either direction) and the
+/// whole matters. None below three.
+#[must_use]
+pub fn drift(values: &[f64], smallest: Smallest) -> Option<Drift> {
+    let ([first, .., last], 3..) = (values, values.len()) else { return None };
+    let kendall = kendall(values);
+    let by_rank = values.len() >= VALUES_FOR_KENDALL;
+    let change = if by_rank {
+        // The slope looks at all pairs, so it is asked for where it decides alone.
+        let sure = kendall.is_some_and(|kendall| kendall.p < BELIEVED_P);
+        let slope = if sure { theil_sen(values) } else { None };
+        slope.map(|slope| slope * (values.len() - 1) as f64).filter(|change| change.abs() >= smallest.by_slope)
+    } else {
+        goes_one_way(values).then(|| last - first).filter(|change| change.abs() >= smallest.from_first_to_last)
+    };
+    Some(Drift { by_rank, change, kendall })
+}
+
+/// Whether each value is above the one before, or each below.
+fn goes_one_way(values: &[f64]) -> bool {
+    let steps = |goes: fn(&f64, &f64) -> bool| values.windows(2).all(|pair| goes(&pair[1], &pair[0]));
+    steps(f64::lt) || steps(f64::gt)
+}
+
 /// asiai's drift: of three or more values each is strictly below the one before, or each above. The change from the first to
 /// the last in percent of the first; None where a step goes the other way, or the first is not positive. asiai warns of a
 /// rate at −5 or below.
 #[must_use]
 pub fn steady_change_percent(values: &[f64]) -> Option<f64> {
     let [first, .., last] = values else { return None };
-    let steps = |goes: fn(&f64, &f64) -> bool| values.windows(2).all(|pair| goes(&pair[1], &pair[0]));
-    let steady = values.len() >= 3 && (steps(f64::lt) || steps(f64::gt));
+    let steady = values.len() >= 3 && goes_one_way(values);
     (steady && *first > 0.0).then(|| (last - first) / first * 100.0)
 }
 
@@ -182,5 +233,18 @@ mod tests {
         assert_eq!(steady_change_percent(&[100.0, 97.0, 95.0]), Some(-5.0));
         assert_eq!(steady_change_percent(&[100.0, 98.0, 98.0]), None);
         assert_eq!(steady_change_percent(&[100.0, 90.0]), None);
+    }
+
+    #[test]
+    fn a_drift_must_be_sure_and_matter() {
+        let found = |values: &[f64]| {
+            drift(values, Smallest { by_slope: 3.0, from_first_to_last: 5.0 }).and_then(|found| found.change)
+        };
+        assert_eq!(found(&[100.0, 99.0, 98.0, 97.0, 96.0]), Some(-4.0));
+        assert_eq!(found(&[100.0, 99.5, 99.0, 98.5, 98.0]), None, "sure, and too little to matter");
+        assert_eq!(found(&[100.0, 90.0, 110.0, 80.0, 120.0]), None, "large, and in no order");
+        assert_eq!(found(&[100.0, 103.0, 105.0]), Some(5.0));
+        assert_eq!(found(&[100.0, 106.0, 105.0]), None, "few must go one way all along");
+        assert_eq!(drift(&[100.0, 90.0], Smallest { by_slope: 0.0, from_first_to_last: 0.0 }), None);
     }
 }

@@ -103,7 +103,7 @@ pub(crate) fn the_pooled_deviation_both_ways() {
 
 pub(crate) fn the_steps_of_a_series() {
     let case = &reference()["steps"];
-    let places = segments::steps(&numbers(&case["values"]), case["smallest"].as_f64().unwrap());
+    let places = segments::steps(&numbers(&case["values"]), segments::BATCHES, case["smallest"].as_f64().unwrap());
     let expected: Vec<u64> = case["places"].as_array().unwrap().iter().map(|place| place.as_u64().unwrap()).collect();
     assert_eq!(places.iter().map(|place| *place as u64).collect::<Vec<_>>(), expected);
 }

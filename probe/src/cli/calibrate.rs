@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use analyzer::comparison::calibration;
+use analyzer::comparison::measured::MeasuredFile;
 
-use super::compare::{load, refused};
+use super::compare::{check_names, measure, refused};
 use super::{CliError, Exit};
 use crate::report::document;
 use crate::report::render::{self, Look};
@@ -33,7 +34,9 @@ impl Arguments {
     pub(super) fn run(self) -> Result<Exit, CliError> {
         let as_failure =
             |error: CliError| if error.exit == Exit::Incomparable { CliError::failed(error) } else { error };
-        let files = load(&self.files).map_err(as_failure)?;
+        check_names(&self.files)?;
+        let files: Vec<MeasuredFile> =
+            self.files.iter().map(|name| measure(name, &[])).collect::<Result<_, _>>().map_err(as_failure)?;
         let found = calibration::calibrate(&files).map_err(refused).map_err(as_failure)?;
         let text = render::json(&found).map_err(CliError::failed)?;
         document::write(Some(&self.output), &text).map_err(CliError::failed)?;

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use analyzer::comparison::calibration::Calibration;
+use analyzer::comparison::measured::MeasuredFile;
 use analyzer::comparison::{self, CompareError, Comparison, Options, Verdict};
-use analyzer::import::Loaded;
 use analyzer::metric::Metric;
 
 use super::{CliError, Exit};
@@ -156,12 +156,20 @@ pub(super) fn read_calibration(path: &Path) -> Result<Calibration, CliError> {
     }
 }
 
-/// Reads result files; standard input at most once.
-pub(super) fn load(names: &[String]) -> Result<Vec<Loaded>, CliError> {
-    if names.iter().filter(|name| *name == document::STANDARD).count() > 1 {
+/// Refuses to read standard input twice.
+pub(super) fn check_names<'a>(names: impl IntoIterator<Item = &'a String>) -> Result<(), CliError> {
+    if names.into_iter().filter(|name| *name == document::STANDARD).count() > 1 {
         return Err(CliError::usage("only one of the files can be read from standard input"));
     }
-    names.iter().map(|name| document::load(name).map_err(CliError::incomparable)).collect()
+    Ok(())
+}
+
+/// Reads a result file, lays power readings over it, and keeps what a comparison takes from it: its rows go before the next
+/// file is read.
+pub(super) fn measure(name: &str, power: &[String]) -> Result<MeasuredFile, CliError> {
+    let mut loaded = document::load(name).map_err(CliError::incomparable)?;
+    document::lay_over(&mut loaded, power).map_err(CliError::incomparable)?;
+    MeasuredFile::of(&loaded).map_err(CliError::incomparable)
 }
 
 /// The sentence of a comparison that was not made.
@@ -185,14 +193,12 @@ impl Arguments {
             (to, files) => (files, to),
         };
         let options = self.judging.options()?;
-        let mut loaded = load(&[base, new].concat())?;
-        let mut of_new = loaded.split_off(base.len());
-        for (side, readings) in [(&mut loaded, &self.power_base), (&mut of_new, &self.power_new)] {
-            for file in side {
-                document::lay_over(file, readings).map_err(CliError::incomparable)?;
-            }
-        }
-        let compared = comparison::compare_sides(&loaded, &of_new, &options).map_err(refused)?;
+        check_names(base.iter().chain(new))?;
+        let side = |names: &[String], power: &[String]| -> Result<Vec<MeasuredFile>, CliError> {
+            names.iter().map(|name| measure(name, power)).collect()
+        };
+        let (base, new) = (side(base, &self.power_base)?, side(new, &self.power_new)?);
+        let compared = comparison::compare_sides(&base, &new, &options).map_err(refused)?;
         let look = Look::of(self.output.as_deref());
         let text = render::comparison(&compared, self.format, look).map_err(CliError::incomparable)?;
         document::write(self.output.as_deref(), &text).map_err(CliError::incomparable)?;

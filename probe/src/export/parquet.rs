@@ -1,27 +1,54 @@
 //! Flat tables → Parquet: typed columns, nulls as nulls, packed with Snappy, which every reader knows.
+//!
+//! * `reading` the way back, for files that this program wrote itself.
 
+mod reading;
+
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 use analyzer::tables::{Table, Values};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{Type, TypePtr};
 
+pub(crate) use reading::Reading;
+
 /// The bytes of a Parquet file with these tables of the same columns one behind the other, a row group each.
 pub(super) fn write(tables: &[Table]) -> Result<Vec<u8>, ParquetError> {
-    let fields = tables.first().map_or(&[][..], |table| &table.columns);
-    let fields = fields.iter().map(|column| field(column.name, &column.values)).collect::<Result<Vec<_>, _>>()?;
+    let nothing = Table::default();
+    write_groups(tables.first().unwrap_or(&nothing), tables.iter().map(Ok), &[])
+}
+
+/// The same of tables that come one after the other, with pairs of words in the file's metadata. `columns` is a table of the
+/// same columns.
+pub(crate) fn write_groups<T: Borrow<Table>>(
+    columns: &Table,
+    tables: impl Iterator<Item = Result<T, ParquetError>>,
+    metadata: &[(&str, &str)],
+) -> Result<Vec<u8>, ParquetError> {
+    let fields =
+        columns.columns.iter().map(|column| field(column.name, &column.values)).collect::<Result<Vec<_>, _>>()?;
     let schema = Arc::new(Type::group_type_builder("exoscope").with_fields(fields).build()?);
+    let pair = |(key, value): &(&str, &str)| KeyValue::new((*key).to_owned(), (*value).to_owned());
+    let pairs = (!metadata.is_empty()).then(|| metadata.iter().map(pair).collect());
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_created_by(format!("exoscope {}", env!("CARGO_PKG_VERSION")))
+        .set_key_value_metadata(pairs)
         .build();
     let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
-    // A row group without rows is none.
-    for table in tables.iter().filter(|table| table.height() > 0) {
+    for table in tables {
+        let table = table?;
+        let table = table.borrow();
+        // A row group without rows is none.
+        if table.height() == 0 {
+            continue;
+        }
         let mut group = writer.next_row_group()?;
         for column in &table.columns {
             let Some(mut place) = group.next_column()? else {
