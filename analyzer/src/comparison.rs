@@ -27,6 +27,7 @@ mod drift;
 mod gate;
 mod headline;
 mod logs;
+mod matching;
 mod method;
 mod pairs;
 mod residue;

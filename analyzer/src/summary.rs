@@ -20,6 +20,7 @@ mod console;
 mod distribution;
 mod energies;
 mod facts;
+mod naming;
 mod notices;
 mod overlays;
 mod pooled;
@@ -29,11 +30,14 @@ mod scaling;
 mod timeline;
 
 pub use distribution::{ConfidenceInterval, IntervalRule, IntervalUnit, OutlierReport, Percentile, PercentileSupport};
+pub use naming::Varied;
 pub use pooled::PooledDeviation;
 pub use scaling::{Ratio, Scaling};
 
 pub(crate) use facts::{facts, node_name};
 pub(crate) use samples::{MeasuredCell, Sample, measure};
+
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -107,12 +111,18 @@ pub struct CellKey {
     pub pp_tokens: Option<u64>,
     /// Tokens to generate.
     pub tg: Option<u64>,
-    /// Requests started together.
-    pub concurrency: u32,
+    /// Requests started together; null where the file does not tell.
+    pub concurrency: Option<u32>,
     /// What the prefix cache did.
     pub cache: CacheState,
     /// Whether answers were streamed; null where the file does not tell.
     pub streamed: Option<bool>,
+    /// The engine that answered ("exo", "ollama"); null where the file does not tell.
+    pub engine: Option<String>,
+    /// Quantization of the model; null where the file does not tell.
+    pub quantization: Option<String>,
+    /// Other settings by the names of the tool that measured ("n_depth": "512"); empty for exo's and our own files.
+    pub settings: BTreeMap<String, String>,
 }
 
 /// What the prefix cache did for the requests of a cell.
@@ -426,7 +436,14 @@ impl CellKey {
     pub fn words(&self) -> String {
         let number =
             |value: Option<u64>| value.map_or_else(|| crate::units::ABSENT.to_owned(), |value| value.to_string());
-        format!("pp {} tg {} c {}", number(self.pp_tokens), number(self.tg), self.concurrency)
+        let [pp, tg, concurrency] = [self.pp_tokens, self.tg, self.concurrency.map(u64::from)].map(number);
+        format!("pp {pp} tg {tg} c {concurrency}")
+    }
+
+    /// Requests that disturb each other: one where nothing is told of others.
+    #[must_use]
+    pub fn together(&self) -> u32 {
+        self.concurrency.unwrap_or(1)
     }
 
     /// The placement in words: "pipeline / ring / 2 nodes"; "placement unknown" where the file does not tell.

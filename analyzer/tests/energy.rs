@@ -117,7 +117,7 @@ fn long_windows_tell_gross_net_phases_and_joules_per_token() {
     assert!((a.joules + b.joules - mean).abs() < 1e-9 * mean, "the nodes add up");
     let together = &report.cells[1];
     assert_eq!((together.nodes.len(), together.nodes[0].prefill_joules), (2, None));
-    assert_eq!(together.key.concurrency, 4);
+    assert_eq!(together.key.concurrency, Some(4));
     assert!(metric(together, Metric::EnergyPrefill).is_none(), "phases overlap");
     assert!(metric(together, Metric::JoulesPerGeneratedToken).is_none());
     assert!(metric(together, Metric::JoulesPerGeneratedTokenBatch).is_some());

@@ -1,5 +1,6 @@
 //! What must not be set side by side, whatever the numbers say.
 
+use super::matching::Axis;
 use super::measured::{MeasuredCell, MeasuredFile, Session, Tally};
 use crate::energy::SAMPLES_NEEDED;
 use crate::metric::Metric;
@@ -22,9 +23,8 @@ pub(super) fn objections(metric: Metric, base: &MeasuredCell, new: &MeasuredCell
     let prompt = |cell| tokens(cell, |session| session.prompt_tokens);
     let generated = |cell| tokens(cell, |session| session.generation_tokens);
     if let (Some(a), Some(b)) = (prompt(base), prompt(new))
-        // exo's two engines count the same prompt as N and N + 1.
+        // exo's two engines count the same prompt as N and N + 1. Decoding reads the whole prompt for each token, too.
         && (a - b).abs() > 1.0
-        && !matches!(metric, Metric::GenerationTps | Metric::Tpot | Metric::Itl | Metric::ItlP99)
         && !of_the_client_alone
     {
         objections.push(format!("the server counted {a:.0} prompt tokens in the base and {b:.0} in the new side"));
@@ -53,6 +53,26 @@ pub(super) fn objections(metric: Metric, base: &MeasuredCell, new: &MeasuredCell
         objections.push(format!("the base's energy is of {} and the new file's of {}", a.words(), b.words()));
     }
     objections
+}
+
+/// Why cells that differ in some things are not comparable; None where they are.
+///
+/// One thing that differs may be what the comparison is about. Of engine and quantization at once a change could be put down
+/// to neither; and a prefill of prompts that may have come from the cache is another work than one that did not.
+pub(super) fn varied(metric: Metric, axes: &[Axis]) -> Option<String> {
+    let told: Vec<&Axis> =
+        axes.iter().filter(|axis| axis.is_told() && matches!(axis.name.as_str(), "engine" | "quantization")).collect();
+    if told.len() > 1 {
+        let words: Vec<String> = told.iter().map(|axis| axis.words()).collect();
+        return Some(format!("{} at once: a change would be of neither alone", words.join(" and ")));
+    }
+    let cache = axes.iter().find(|axis| axis.name == "cache")?;
+    matches!(metric, Metric::PrefillTps | Metric::Ttft | Metric::JoulesPerPromptToken | Metric::EnergyPrefill).then(
+        || {
+            let side = if cache.base.is_none() { "base" } else { "new side" };
+            format!("the {side} does not tell whether its prompts came from the prefix cache")
+        },
+    )
 }
 
 /// Numbers of different classes are not the same quantity, whatever they are called.

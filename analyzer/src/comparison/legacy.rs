@@ -86,7 +86,7 @@ fn of_cell(base: &MeasuredCell, new: &MeasuredCell) -> Vec<LegacyView> {
 /// exo's console figure over a cell; None without a positive rate.
 fn max_times_n(cell: &MeasuredCell) -> Option<f64> {
     let fastest = cell.sessions.iter().filter_map(|session| session.fastest).reduce(f64::max)?;
-    Some(fastest * f64::from(cell.key.concurrency))
+    Some(fastest * f64::from(cell.key.together()))
 }
 
 /// asiai's word for a loss of so many percent: strictly beyond 10, 15 and 30. It does not report gains.

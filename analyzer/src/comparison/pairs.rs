@@ -7,21 +7,35 @@
 //! 5. Benjamini–Hochberg over all verdicts, then two thresholds and a word.
 
 use super::logs::Logs;
+use super::matching::{self, Axis};
 use super::measured::{MeasuredCell, Sample};
 use super::method::{self, Weighed};
 use super::variance::Pair;
 use super::verdict::{self, Effect};
 use super::{CellComparison, GeomeanComparison, MetricComparison, Options, Side, Verdict, gate};
-use crate::frame::{self, FrameError};
+use crate::frame::FrameError;
 use crate::metric::Metric;
 use crate::statistics::{difference, quantile, spread};
 use crate::summary::CellKey;
 
 /// One cell, both sides where they are.
 struct Beside<'a> {
-    key: CellKey,
     base: Option<&'a MeasuredCell>,
     new: Option<&'a MeasuredCell>,
+    axes: Vec<Axis>,
+    nearest: Vec<Axis>,
+}
+
+impl Beside<'_> {
+    /// The base's key, else the new side's.
+    fn key(&self) -> Option<&CellKey> {
+        self.base.or(self.new).map(|cell| &cell.key)
+    }
+
+    /// A key that is the same whichever side is the base.
+    fn order(&self) -> Option<&CellKey> {
+        self.base.into_iter().chain(self.new).map(|cell| &cell.key).min()
+    }
 }
 
 /// A row that waits for its verdict.
@@ -40,12 +54,13 @@ pub(super) fn cells(
     options: &Options,
     objection: Option<&str>,
 ) -> Result<(Vec<CellComparison>, Vec<GeomeanComparison>), FrameError> {
-    let keys = |cells: &[MeasuredCell]| cells.iter().map(|cell| cell.key.clone()).collect::<Vec<CellKey>>();
-    let beside: Vec<Beside<'_>> = frame::pair(&keys(base), &keys(new))?
+    let beside: Vec<Beside<'_>> = matching::matched(base, new)?
         .into_iter()
-        .filter_map(|(at_base, at_new)| {
-            let (base, new) = (at_base.and_then(|at| base.get(at)), at_new.and_then(|at| new.get(at)));
-            Some(Beside { key: base.or(new)?.key.clone(), base, new })
+        .map(|found| Beside {
+            base: found.base.and_then(|at| base.get(at)),
+            new: found.new.and_then(|at| new.get(at)),
+            axes: found.axes,
+            nearest: found.nearest,
         })
         .collect();
     let mut table: Vec<Vec<Row>> = beside.iter().map(|cell| rows(cell, options, objection)).collect();
@@ -54,9 +69,11 @@ pub(super) fn cells(
     let cells = beside
         .into_iter()
         .zip(table)
-        .map(|(cell, rows)| CellComparison {
-            cell: cell.key,
-            metrics: rows.into_iter().map(|row| finished(row.comparison, options)).collect(),
+        .filter_map(|(cell, rows)| {
+            Some(CellComparison {
+                cell: cell.key()?.clone(),
+                metrics: rows.into_iter().map(|row| finished(row.comparison, options)).collect(),
+            })
         })
         .collect();
     Ok((cells, geomean))
@@ -85,9 +102,13 @@ fn row(metric: Metric, cell: &Beside<'_>, objection: Option<&str>) -> Option<Row
     let mut objections: Vec<String> = objection.map(str::to_owned).into_iter().collect();
     match (base, new) {
         (None, None) => return None,
-        (Some(_), None) => objections.push("only the base has it".to_owned()),
-        (None, Some(_)) => objections.push("only the new side has it".to_owned()),
-        (Some(_), Some(_)) => {}
+        (Some(_), None) => objections.push(format!("only the base has it{}", nearest(&cell.nearest))),
+        (None, Some(_)) => objections.push(format!("only the new side has it{}", nearest(&cell.nearest))),
+        (Some(_), Some(_)) => objections.extend(gate::varied(metric, &cell.axes)),
+    }
+    let mut warnings = Vec::new();
+    if objections.is_empty() {
+        warnings.extend(cell.axes.iter().map(said));
     }
     if let (Some(base), Some(new)) = (cell.base, cell.new) {
         objections.extend(gate::objections(metric, base, new));
@@ -112,9 +133,24 @@ fn row(metric: Metric, cell: &Beside<'_>, objection: Option<&str>) -> Option<Row
         permutation: None,
         verdict: definition.primary.then_some(if pair.is_some() { Verdict::Undecided } else { Verdict::NotComparable }),
         words: String::new(),
-        warnings: objections,
+        warnings: objections.into_iter().chain(warnings).collect(),
     };
     Some(Row { comparison, pair, effect: None })
+}
+
+/// In what the nearest cell of the other side differs, for a reader who expected a pair.
+fn nearest(axes: &[Axis]) -> String {
+    let words: Vec<String> = axes.iter().map(Axis::words).collect();
+    if words.is_empty() { String::new() } else { format!(" (the nearest cells differ in {})", words.join(" and ")) }
+}
+
+/// What a pair does not share, in a sentence.
+fn said(axis: &Axis) -> String {
+    match (&axis.base, &axis.new) {
+        (Some(base), Some(new)) => format!("sets {} {base} beside {new}", axis.name),
+        (None, _) => format!("the base does not tell its {}", axis.name),
+        (_, None) => format!("the new side does not tell its {}", axis.name),
+    }
 }
 
 fn side(sample: &Sample) -> Option<Side> {
@@ -143,7 +179,7 @@ fn weigh(
     }
     // In the order of the keys, not of a file: what is learnt must not depend on which file is the base.
     let mut order: Vec<usize> = (0..table.len()).collect();
-    order.sort_by(|a, b| beside[*a].key.cmp(&beside[*b].key));
+    order.sort_by(|a, b| beside[*a].order().cmp(&beside[*b].order()));
     let places: Vec<(usize, usize)> = order
         .into_iter()
         .filter_map(|cell| {

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::lay_out::{self, cache_code, concurrency, instance_meta, nodes, sharding, streamed, word};
 use crate::import::Loaded;
-use crate::record::Run;
+use crate::record::{ResultFile, Run};
 use crate::summary::{CacheState, CellKey};
 
 /// The batches of a file.
@@ -52,7 +52,7 @@ pub(super) fn batches(loaded: &Loaded) -> Batches {
     let runs = &loaded.file.runs;
     let sessions = lay_out::sessions(loaded);
     let occurrences = occurrences(runs, &sessions);
-    let (kinds, kind_of) = kinds(runs);
+    let (kinds, kind_of) = kinds(&loaded.file);
     let keys = kind_of.into_iter().zip(sessions).zip(occurrences).zip(runs);
     let keys = keys.map(|(((kind, session), occurrence), run)| Key {
         kind,
@@ -99,10 +99,11 @@ fn together(states: impl Iterator<Item = CacheState>) -> CacheState {
 /// Counts earlier rows with the same batch key and the same place in the batch. Two batches tie where `--pp 512,512` names
 /// a length twice; their rows are told apart by that each place occurs once in a batch.
 fn occurrences(runs: &[Run], sessions: &[u32]) -> Vec<u32> {
-    let mut works: BTreeMap<(Option<&str>, Option<u64>, Option<u64>, u32), u32> = BTreeMap::new();
+    let mut works: BTreeMap<(Option<&str>, Option<u64>, Option<u64>, Option<u32>, Option<Variant<'_>>), u32> =
+        BTreeMap::new();
     let places = runs.iter().zip(sessions).map(|(run, session)| {
         let next = works.len() as u32;
-        let work = (run.model_id.as_deref(), run.pp_tokens, run.tg, concurrency(run));
+        let work = (run.model_id.as_deref(), run.pp_tokens, run.tg, concurrency(run), variant(run));
         let work = *works.entry(work).or_insert(next);
         let place = run.concurrent_index.or_else(|| run.exoscope.as_ref().map(|detail| detail.request_index));
         (*session, work, run.repeat_index, place)
@@ -120,13 +121,23 @@ fn occurrences(runs: &[Run], sessions: &[u32]) -> Vec<u32> {
     occurrences
 }
 
+/// Engine, quantization and settings of a row that tells them itself: rows of other tools.
+type Variant<'a> = (Option<&'a str>, Option<&'a str>, &'a BTreeMap<String, String>);
+
+fn variant(run: &Run) -> Option<Variant<'_>> {
+    let figures = run.figures.as_ref()?;
+    Some((figures.engine.as_deref(), figures.quantization.as_deref(), &figures.settings))
+}
+
 /// What requests of one kind share: all of a cell's key but the cache. The kinds in the order of first appearance, and each
 /// row's place among them.
-fn kinds(runs: &[Run]) -> (Vec<CellKey>, Vec<u32>) {
+fn kinds(file: &ResultFile) -> (Vec<CellKey>, Vec<u32>) {
+    let runs = &file.runs;
+    let (engine, quantization) = (lay_out::engine(file), lay_out::quantization(file));
     // Rows say the same in different words. Most say it in the same, which are looked up as they stand.
-    type Words<'a> =
-        (Option<&'a str>, Option<&'a str>, Option<&'a str>, Option<u32>, Option<u64>, Option<u64>, u32, Option<bool>);
-    let mut worded: BTreeMap<Words<'_>, u32> = BTreeMap::new();
+    type Labels<'a> = [Option<&'a str>; 3];
+    type Lengths = (Option<u32>, Option<u64>, Option<u64>, Option<u32>, Option<bool>);
+    let mut worded: BTreeMap<(Labels<'_>, Lengths, Option<Variant<'_>>), u32> = BTreeMap::new();
     let mut known: BTreeMap<CellKey, u32> = BTreeMap::new();
     let mut kinds = Vec::new();
     let mut place = |run: &Run| {
@@ -140,6 +151,9 @@ fn kinds(runs: &[Run]) -> (Vec<CellKey>, Vec<u32>) {
             concurrency: concurrency(run),
             cache: CacheState::Unknown,
             streamed: streamed(run),
+            engine: variant(run).and_then(|(engine, ..)| engine).or(engine).map(str::to_owned),
+            quantization: variant(run).and_then(|(_, told, _)| told).or(quantization).map(str::to_owned),
+            settings: run.figures.as_ref().map_or_else(BTreeMap::new, |figures| figures.settings.clone()),
         };
         *known.entry(key.clone()).or_insert_with(|| {
             kinds.push(key);
@@ -147,9 +161,9 @@ fn kinds(runs: &[Run]) -> (Vec<CellKey>, Vec<u32>) {
         })
     };
     let kind_of = runs.iter().map(|run| {
-        let labels = (run.model_id.as_deref(), sharding(run), instance_meta(run));
-        let words = (labels.0, labels.1, labels.2, nodes(run), run.pp_tokens, run.tg, concurrency(run), streamed(run));
-        *worded.entry(words).or_insert_with(|| place(run))
+        let labels = [run.model_id.as_deref(), sharding(run), instance_meta(run)];
+        let lengths = (nodes(run), run.pp_tokens, run.tg, concurrency(run), streamed(run));
+        *worded.entry((labels, lengths, variant(run))).or_insert_with(|| place(run))
     });
     let kind_of = kind_of.collect();
     (kinds, kind_of)

@@ -25,6 +25,13 @@ pub(crate) const CACHE: &str = "cache";
 /// Whether the answer was streamed.
 pub(crate) const STREAMED: &str = "streamed";
 
+/// The engine that answered.
+pub(crate) const ENGINE: &str = "engine";
+/// Quantization of the model.
+pub(crate) const QUANTIZATION: &str = "quantization";
+/// Settings by the names of the tool that measured, as one text.
+pub(crate) const SETTINGS: &str = "settings";
+
 /// Number of the session, in the order of first appearance.
 pub(crate) const SESSION: &str = "session";
 /// Repeat, from 0.
@@ -85,4 +92,5 @@ pub(crate) const CLIENT_ENERGY: &str = "client_energy_j";
 pub(crate) const PUBLISHED_POWER: &str = "power_w";
 
 /// What the requests of a cell share.
-pub(crate) const CELL_KEY: [&str; 9] = [MODEL, SHARDING, INSTANCE_META, NODES, PP, TG, CONCURRENCY, STREAMED, CACHE];
+pub(crate) const CELL_KEY: [&str; 12] =
+    [MODEL, SHARDING, INSTANCE_META, NODES, PP, TG, CONCURRENCY, STREAMED, CACHE, ENGINE, QUANTIZATION, SETTINGS];

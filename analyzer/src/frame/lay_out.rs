@@ -14,7 +14,7 @@ use super::columns::{
 };
 use crate::import::Loaded;
 use crate::latency;
-use crate::record::{Figures, MemorySize, PowerUsage, Run, RunDetail};
+use crate::record::{Figures, MemorySize, PowerUsage, ResultFile, Run, RunDetail};
 use crate::summary::CacheState;
 
 /// The columns of numbers, each with what it holds of a request.
@@ -60,7 +60,7 @@ pub(super) fn lay_out(loaded: &Loaded) -> Result<DataFrame, FrameError> {
         Column::new(NODES.into(), runs.iter().map(nodes).collect::<Vec<Option<u32>>>()),
         Column::new(PP.into(), runs.iter().map(|run| run.pp_tokens).collect::<Vec<Option<u64>>>()),
         Column::new(TG.into(), runs.iter().map(|run| run.tg).collect::<Vec<Option<u64>>>()),
-        Column::new(CONCURRENCY.into(), runs.iter().map(concurrency).collect::<Vec<u32>>()),
+        Column::new(CONCURRENCY.into(), runs.iter().map(concurrency).collect::<Vec<Option<u32>>>()),
         Column::new(CACHE.into(), runs.iter().map(|run| cache_code(cache(run))).collect::<Vec<u32>>()),
         Column::new(STREAMED.into(), runs.iter().map(streamed).collect::<Vec<Option<bool>>>()),
         Column::new(REPEAT.into(), runs.iter().map(|run| run.repeat_index).collect::<Vec<Option<u32>>>()),
@@ -91,9 +91,24 @@ pub(super) fn sessions(loaded: &Loaded) -> Vec<u32> {
         .collect()
 }
 
-/// exo's bench knew no concurrency before 2026-03-09: every request was alone.
-pub(super) fn concurrency(run: &Run) -> u32 {
-    run.concurrency.unwrap_or(1)
+/// exo's bench knew no concurrency before 2026-03-09: every request was alone. Other tools may not tell.
+pub(crate) fn concurrency(run: &Run) -> Option<u32> {
+    run.concurrency.or_else(|| run.figures.is_none().then_some(1))
+}
+
+/// The engine of a file's rows, where they do not tell themselves. A shape with neither provenance nor source was written by
+/// exo's bench.
+pub(crate) fn engine(file: &ResultFile) -> Option<&str> {
+    match (&file.exoscope, &file.source) {
+        (Some(provenance), _) => Some(&provenance.target.engine),
+        (None, Some(source)) => source.engine.as_deref(),
+        (None, None) => Some("exo"),
+    }
+}
+
+/// The quantization of a file's rows, where they do not tell themselves.
+pub(crate) fn quantization(file: &ResultFile) -> Option<&str> {
+    file.exoscope.as_ref()?.target.quantization.as_deref()
 }
 
 /// What was built where it was looked at, else the label.

@@ -3,7 +3,10 @@
 use polars::prelude::*;
 
 use super::FrameError;
-use super::columns::{CACHE, CELL_KEY, CONCURRENCY, INSTANCE_META, MODEL, NODES, PP, SHARDING, STREAMED, TG};
+use super::columns::{
+    CACHE, CELL_KEY, CONCURRENCY, ENGINE, INSTANCE_META, MODEL, NODES, PP, QUANTIZATION, SETTINGS, SHARDING, STREAMED,
+    TG,
+};
 use super::lay_out::cache_code;
 use crate::summary::CellKey;
 
@@ -42,6 +45,9 @@ fn side(keys: &[CellKey], index: &str) -> Result<DataFrame, FrameError> {
         Column::new(CONCURRENCY.into(), keys.iter().map(|key| key.concurrency).collect::<Vec<_>>()),
         Column::new(STREAMED.into(), keys.iter().map(|key| key.streamed).collect::<Vec<_>>()),
         Column::new(CACHE.into(), keys.iter().map(|key| cache_code(key.cache)).collect::<Vec<_>>()),
+        Column::new(ENGINE.into(), text(|key| key.engine.as_deref())),
+        Column::new(QUANTIZATION.into(), text(|key| key.quantization.as_deref())),
+        Column::new(SETTINGS.into(), keys.iter().map(|key| format!("{:?}", key.settings)).collect::<Vec<_>>()),
         Column::new(index.into(), (0..).take(keys.len()).collect::<Vec<u32>>()),
     ])?)
 }

@@ -180,7 +180,7 @@ pub(super) fn failure(row: &Row, kind: FailureKind, message: &str, place: u32) -
         instance_id: row.instance_id.clone(),
         pp_tokens: row.pp,
         tg: row.tg,
-        concurrency: row.concurrency.unwrap_or(1),
+        concurrency: row.concurrency,
         repeat_index: row.repeat,
         request_index: place,
         session: 0,

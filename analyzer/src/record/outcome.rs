@@ -28,8 +28,8 @@ pub struct Failure {
     pub pp_tokens: Option<u64>,
     /// Tokens to generate; null where another tool does not tell.
     pub tg: Option<u64>,
-    /// Requests started together.
-    pub concurrency: u32,
+    /// Requests started together; null where another tool does not tell.
+    pub concurrency: Option<u32>,
     /// Repeat, from 0.
     pub repeat_index: u32,
     /// Place in the order of sending of its batch, from 0.

@@ -68,6 +68,15 @@ pub struct Figures {
     /// Whether the answers were streamed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streamed: Option<bool>,
+    /// The engine that answered, where rows of a file may be of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Quantization of the model, in the tool's own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantization: Option<String>,
+    /// Settings of the row by the tool's own names: rows of other settings are other cells.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
     /// Sent, s since `source.started_at`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent_s: Option<f64>,

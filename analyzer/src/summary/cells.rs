@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     CacheState, CellKey, CellReport, FailureReport, MeasuredCell, MetricSummary, Sample, console, distribution, notices,
 };
-use crate::frame::Cell;
+use crate::frame::{self, Cell};
 use crate::import::Loaded;
 use crate::record::{Failure, FailureKind, ResultFile, Run};
 use crate::statistics::{outlier, quantile, spread};
@@ -24,7 +24,7 @@ pub(super) fn reports(loaded: &Loaded, measured: &[MeasuredCell]) -> Vec<CellRep
         match [told, untold].iter().filter_map(|home| homes.get(home)).min() {
             Some(place) => reports[*place].failed += 1,
             None => {
-                let key = key_of(failure);
+                let key = key_of(file, failure);
                 let place = *lost.entry(key.clone()).or_insert_with(|| {
                     reports.push(nothing_but_failures(key));
                     reports.len() - 1
@@ -59,7 +59,7 @@ struct Home<'a> {
     nodes: Option<u32>,
     pp_tokens: Option<u64>,
     tg: Option<u64>,
-    concurrency: u32,
+    concurrency: Option<u32>,
     streamed: Option<bool>,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Home<'a> {
             nodes: run.placement_nodes,
             pp_tokens: run.pp_tokens,
             tg: run.tg,
-            concurrency: run.concurrency.unwrap_or(1),
+            concurrency: frame::concurrency(run),
             streamed: match &run.figures {
                 Some(figures) => Some(figures.streamed == Some(true)),
                 None => run.exoscope.as_ref().map(|detail| detail.streamed),
@@ -107,7 +107,7 @@ fn homes<'a>(file: &'a ResultFile, measured: &[MeasuredCell]) -> BTreeMap<Home<'
     homes
 }
 
-fn key_of(failure: &Failure) -> CellKey {
+fn key_of(file: &ResultFile, failure: &Failure) -> CellKey {
     let word = |label: &Option<String>| {
         let label = label.as_deref()?.trim_start_matches("Mlx").to_lowercase();
         (!label.is_empty() && label != "reused").then_some(label)
@@ -122,11 +122,14 @@ fn key_of(failure: &Failure) -> CellKey {
         concurrency: failure.concurrency,
         cache: if failure.use_prefix_cache { CacheState::Unknown } else { CacheState::Cold },
         streamed: Some(failure.streamed),
+        engine: frame::engine(file).map(str::to_owned),
+        quantization: frame::quantization(file).map(str::to_owned),
+        settings: BTreeMap::new(),
     }
 }
 
 fn nothing_but_failures(key: CellKey) -> CellReport {
-    let exo_console = console::figures(&[], key.concurrency);
+    let exo_console = console::figures(&[], key.together());
     CellReport {
         key,
         requests: 0,
@@ -154,7 +157,7 @@ fn report(measured: &MeasuredCell) -> CellReport {
         absent: measured.absent.clone(),
         nodes: measured.nodes.clone(),
         notices: Vec::new(),
-        exo_console: console::figures(cell.console(), cell.key.concurrency),
+        exo_console: console::figures(cell.console(), cell.key.together()),
     }
 }
 
@@ -214,7 +217,7 @@ pub(super) fn failures(file: &ResultFile) -> Vec<FailureReport> {
             message: failure.message.clone(),
             status: failure.status,
             warmup: failure.warmup,
-            cell: key_of(failure).words(),
+            cell: key_of(file, failure).words(),
             repeat_index: failure.repeat_index,
         })
         .collect()

@@ -55,7 +55,7 @@ pub(super) fn energies(file: &ResultFile, power: &PowerRecord<'_>, cell: &Cell) 
     }
     for batch in &cell.batches {
         let (nodes, served) = served(file, batch);
-        let mut reading = match (phases(file, cell.key.concurrency, batch), nodes.is_empty()) {
+        let mut reading = match (phases(file, cell.key.together(), batch), nodes.is_empty()) {
             (Some(phases), false) => read(power, nodes, served, phases),
             (phases, _) => {
                 let window = phases.map_or(Window { from_s: 0.0, to_s: 0.0 }, |phases| phases.window);
@@ -195,14 +195,14 @@ impl Energies {
                 per(sure(account.prefill)?, account.prompt_tokens)
             }
             Metric::JoulesPerGeneratedToken => per(sure(account.decode)?, account.generated_tokens),
-            Metric::JoulesPerGeneratedTokenBatch if key.concurrency > 1 => per(gross, account.generated_tokens),
+            Metric::JoulesPerGeneratedTokenBatch if key.together() > 1 => per(gross, account.generated_tokens),
             Metric::JoulesPerPromptTokenNet if key.cache == super::CacheState::Cold => {
                 per(sure(account.prefill)? - account.idle_power_w? * account.phase_seconds?[0], account.prompt_tokens)
             }
             Metric::JoulesPerGeneratedTokenNet => {
                 per(sure(account.decode)? - account.idle_power_w? * account.phase_seconds?[1], account.generated_tokens)
             }
-            Metric::JoulesPerGeneratedTokenBatchNet if key.concurrency > 1 => {
+            Metric::JoulesPerGeneratedTokenBatchNet if key.together() > 1 => {
                 per(gross - account.idle_power_w? * account.seconds, account.generated_tokens)
             }
             _ => None,

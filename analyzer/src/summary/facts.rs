@@ -6,10 +6,11 @@ use serde_json::{Map, Value};
 
 use super::Fact;
 use crate::energy;
+use crate::frame;
 use crate::import::Loaded;
 use crate::record::{
-    ActualPlacement, Method, Overlay, Pauses, Provenance, ResultFile, Sampling, Source, Start, TargetPrecision,
-    TokenizerIdentity,
+    ActualPlacement, Figures, Method, Overlay, Pauses, Provenance, ResultFile, Sampling, Source, Start,
+    TargetPrecision, TokenizerIdentity,
 };
 use crate::units;
 
@@ -71,20 +72,19 @@ impl Facts {
 }
 
 fn target(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>) {
-    // A shape with neither provenance nor source was written by exo's bench.
-    let engine = match (provenance, &file.source) {
-        (Some(provenance), _) => Some(provenance.target.engine.clone()),
-        (None, Some(source)) => source.engine.clone(),
-        (None, None) => Some("exo".to_owned()),
-    };
-    facts.add_known("engine", "Engine", engine);
+    let told =
+        |of: fn(&Figures) -> Option<&str>| distinct(file.runs.iter().map(|run| run.figures.as_deref().and_then(of)));
+    let or_told =
+        |whole: Option<&str>, told: String| if told.is_empty() { whole.unwrap_or_default().to_owned() } else { told };
+    facts.add("engine", "Engine", or_told(frame::engine(file), told(|figures| figures.engine.as_deref())));
     facts.add_known("engine_version", "Engine version", provenance.and_then(|p| p.target.engine_version.clone()));
     let mut models = distinct(file.runs.iter().map(|run| run.model_id.as_deref().or(run.model_short_id.as_deref())));
     if models.is_empty() {
         models = provenance.map_or_else(String::new, |p| p.target.model_id.clone());
     }
     facts.add("model", "Model", models);
-    facts.add_known("quantization", "Quantization", provenance.and_then(|p| p.target.quantization.clone()));
+    let quantization = or_told(frame::quantization(file), told(|figures| figures.quantization.as_deref()));
+    facts.add("quantization", "Quantization", quantization);
     let placements = distinct(file.runs.iter().map(|run| {
         let (sharding, meta) = (run.placement_sharding.as_deref()?, run.placement_instance_meta.as_deref()?);
         let actual = run.exoscope.as_ref().and_then(|detail| detail.placement.as_ref());

@@ -20,7 +20,7 @@ pub(super) fn notices(file: &ResultFile, cell: &CellReport, batches: u64) -> Vec
         return notices;
     }
     // exo's client writes no row for a request that failed, and our failures name theirs.
-    let silent = (cell.batches * u64::from(cell.key.concurrency)).saturating_sub(all);
+    let silent = (cell.batches * u64::from(cell.key.together())).saturating_sub(all);
     if silent > 0 {
         notices.push(format!("{} of its batches gave no row", units::count(silent, "request")));
     }

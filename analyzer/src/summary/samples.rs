@@ -205,7 +205,7 @@ fn values(metric: Metric, cell: &Cell, batch: &Batch) -> Vec<f64> {
     let rates = || -> Vec<Option<f64>> {
         batch.column(frame::GENERATION_TPS).iter().map(|rate| rate.filter(|rate| *rate > 0.0)).collect()
     };
-    let concurrency = cell.key.concurrency;
+    let concurrency = cell.key.together();
     let one = |value: Option<f64>| -> Vec<f64> { value.into_iter().collect() };
     let wall_s =
         || throughput::wall_s(batch.column(frame::SENT), batch.column(frame::DONE), batch.column(frame::ELAPSED));
@@ -272,28 +272,28 @@ fn warnings(metric: Metric, cell: &Cell, groups: &[Group], energies: &Energies) 
         }
         _ => {}
     }
-    let short = cell.batches.iter().filter(|batch| batch.rows.len() < key.concurrency as usize).count();
+    let short = cell.batches.iter().filter(|batch| batch.rows.len() < key.together() as usize).count();
     if (metric.is_of_batch() || metric.is_of_power_readings()) && short > 0 {
         warnings.push(format!(
             "{short} of {} batches have fewer valid requests than the {} asked for",
             cell.batches.len(),
-            key.concurrency
+            key.together()
         ));
     }
-    if key.concurrency > EXO_REQUESTS_AT_ONCE
+    if key.together() > EXO_REQUESTS_AT_ONCE
         && !published::is_foreign(cell)
         && matches!(metric, Metric::GenerationTps | Metric::AggregateExoMaxTimesN | Metric::AggregateSumOfRates)
     {
         warnings.push(format!(
             "exo runs {EXO_REQUESTS_AT_ONCE} requests at once unless told otherwise: of {} some waited, and this rate does not see it",
-            key.concurrency
+            key.together()
         ));
     }
     let by_server = metric.is_of_server_energy();
     if by_server {
         warnings.extend(too_short(server_power_samples(cell)));
     }
-    if by_server && key.concurrency > 1 {
+    if by_server && key.together() > 1 {
         warnings
             .push("each request's account covers the whole cluster while the others ran: do not add them up".into());
     }

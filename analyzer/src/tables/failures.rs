@@ -19,7 +19,7 @@ pub fn failures(loaded: &Loaded, run: &str) -> Table {
     table.text("instance_id", text(|failure| failure.instance_id.clone()));
     table.whole("pp_tokens", whole(|failure| failure.pp_tokens));
     table.whole("tg_tokens", whole(|failure| failure.tg));
-    table.whole("concurrency", whole(|failure| Some(failure.concurrency.into())));
+    table.whole("concurrency", whole(|failure| failure.concurrency.map(u64::from)));
     table.whole("session", whole(|failure| Some(failure.session.into())));
     table.whole("repeat_index", whole(|failure| Some(failure.repeat_index.into())));
     table.whole("request_index", whole(|failure| Some(failure.request_index.into())));

@@ -96,11 +96,14 @@ fn parts(key: &CellKey) -> String {
         ("nodes", number(key.nodes.map(u64::from))),
         ("pp", number(key.pp_tokens)),
         ("tg", number(key.tg)),
-        ("c", Some(key.concurrency.to_string())),
+        ("c", number(key.concurrency.map(u64::from))),
+        ("engine", key.engine.clone()),
+        ("quantization", key.quantization.clone()),
         ("cache", cache),
         ("answer", streamed),
     ]
     .into_iter()
+    .chain(key.settings.iter().map(|(name, value)| (name.as_str(), Some(value.clone()))))
     .filter_map(|(name, value)| Some(format!("/{name}={}", word_of(&value?).replace('/', "_"))))
     .collect()
 }

@@ -57,7 +57,7 @@ fn passed(run: &Run) -> String {
     let name = name(
         &number(run.pp_tokens),
         &number(run.tg),
-        run.concurrency.unwrap_or(1),
+        number(run.concurrency.map(u64::from).or_else(|| run.figures.is_none().then_some(1))),
         &format!("repeat {}", number(run.repeat_index.map(u64::from))),
         detail.map(|detail| detail.request_index).or(run.concurrent_index),
         detail.map(|detail| detail.session),
@@ -72,7 +72,7 @@ fn case_of(failure: &Failure) -> String {
     let name = name(
         &number(failure.pp_tokens),
         &number(failure.tg),
-        failure.concurrency,
+        number(failure.concurrency.map(u64::from)),
         &when,
         Some(failure.request_index),
         Some(failure.session),
@@ -105,7 +105,7 @@ fn number(value: Option<u64>) -> String {
     value.map_or_else(|| ABSENT.to_owned(), |value| value.to_string())
 }
 
-fn name(pp: &str, tg: &str, concurrency: u32, when: &str, request: Option<u32>, session: Option<u32>) -> String {
+fn name(pp: &str, tg: &str, concurrency: String, when: &str, request: Option<u32>, session: Option<u32>) -> String {
     let request = request.map(|request| format!(", request {request}")).unwrap_or_default();
     let session = session.map(|session| format!(", session {session}")).unwrap_or_default();
     escape(&format!("pp {pp} tg {tg} c {concurrency}, {when}{request}{session}"))

@@ -126,9 +126,12 @@ fn key(file: &str, key: &CellKey) -> Vec<(&'static str, String)> {
         ("nodes", number(key.nodes.map(u64::from))),
         ("pp", number(key.pp_tokens)),
         ("tg", number(key.tg)),
-        ("concurrency", key.concurrency.to_string()),
+        ("concurrency", number(key.concurrency.map(u64::from))),
         ("cache", if cache == analyzer::units::ABSENT { String::new() } else { cache.to_owned() }),
         ("streamed", key.streamed.map(|streamed| streamed.to_string()).unwrap_or_default()),
+        ("engine", key.engine.clone().unwrap_or_default()),
+        ("quantization", key.quantization.clone().unwrap_or_default()),
+        ("settings", key.settings.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(",")),
     ]
 }
 

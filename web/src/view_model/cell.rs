@@ -1,20 +1,18 @@
 //! What cells are called on screen: short, and never two of one table the same.
 
-use analyzer::summary::{CacheState, CellKey};
+use analyzer::summary::{CacheState, CellKey, Varied};
 
 /// The names of the cells of one table: lengths, concurrency and placement always; model, prefix cache and streaming where
 /// they tell cells apart, or where the cache changes what the rate means.
 #[must_use]
 pub fn names(keys: &[&CellKey]) -> Vec<String> {
     let differs = |same: fn(&CellKey, &CellKey) -> bool| keys.iter().any(|key| !same(keys[0], key));
-    let by_model = differs(|one, other| one.model_id == other.model_id);
+    let varied = Varied::of(keys.iter().copied());
     let by_cache = differs(|one, other| one.cache == other.cache);
     let by_streaming = differs(|one, other| one.streamed == other.streamed);
     let name = |key: &&CellKey| {
         let mut parts = vec![key.words(), key.placement()];
-        if by_model {
-            parts.extend(key.model_id.clone());
-        }
+        parts.extend(Some(varied.subject(key)).filter(|subject| !subject.is_empty()));
         let changes_the_rate = matches!(key.cache, CacheState::Partial | CacheState::Exact);
         if by_cache || changes_the_rate {
             parts.push(format!("prefix cache {}", key.cache.word()));
@@ -29,6 +27,8 @@ pub fn names(keys: &[&CellKey]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     fn key(cache: CacheState, streamed: Option<bool>, model: &str) -> CellKey {
@@ -39,9 +39,12 @@ mod tests {
             nodes: Some(2),
             pp_tokens: Some(64),
             tg: Some(8),
-            concurrency: 1,
+            concurrency: Some(1),
             cache,
             streamed,
+            engine: Some("exo".into()),
+            quantization: None,
+            settings: BTreeMap::new(),
         }
     }
 

@@ -183,7 +183,7 @@ fn spelt(word: impl serde::Serialize + std::fmt::Debug) -> String {
 /// The lines that exo's console prints for a cell.
 #[must_use]
 pub fn console(cell: &CellReport) -> String {
-    let mut lines = cell.exo_console.batch_lines(cell.key.concurrency);
+    let mut lines = cell.exo_console.batch_lines(cell.key.together());
     lines.push(cell.exo_console.summary_line());
     lines.join("\n")
 }

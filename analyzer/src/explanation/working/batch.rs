@@ -12,7 +12,7 @@ impl Around<'_> {
         let (sent, done) = (self.all(frame::SENT), self.all(frame::DONE));
         match metric {
             Metric::AggregateExoMaxTimesN => {
-                let (largest, asked) = (throughput::largest(&rates)?, f64::from(self.cell.key().concurrency));
+                let (largest, asked) = (throughput::largest(&rates)?, f64::from(self.cell.key().together()));
                 let inputs = [("largest decode rate", largest, "tok/s"), ("requests asked for", asked, "")];
                 worked("{0} × {1}", &inputs, largest * asked)
             }

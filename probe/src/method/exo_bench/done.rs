@@ -62,7 +62,7 @@ impl BatchKey {
             nodes: failure.placement_nodes?,
             pp: failure.pp_tokens?,
             tg: failure.tg?,
-            concurrency: failure.concurrency,
+            concurrency: failure.concurrency?,
             repeat: failure.repeat_index,
         })
     }

@@ -148,7 +148,7 @@ impl Group<'_> {
             instance_id: Some(self.placement.instance.id.clone()),
             pp_tokens: Some(self.pp),
             tg: Some(self.tg),
-            concurrency: self.concurrency,
+            concurrency: Some(self.concurrency),
             repeat_index: self.repeat,
             request_index,
             session: self.session,

@@ -3,7 +3,7 @@
 use analyzer::summary::{FileReport, Ratio, Scaling};
 use analyzer::units::{self, ABSENT, Scale};
 
-use super::report::{PLACE, REMOVABLE, place, several};
+use super::report::{PLACE, REMOVABLE, place, varied};
 use super::sheet::{Block, Grid};
 
 /// Speed-up, efficiency and energy over nodes; nothing where no two cells differ in the nodes alone.
@@ -17,7 +17,7 @@ pub(super) fn scaling(report: &FileReport, tag: &str) -> Vec<Block> {
     let mut grid = Grid::new(keys.into_iter().chain(heads));
     for scaling in &report.scaling {
         let Some(cell) = usize::try_from(scaling.cell).ok().and_then(|cell| report.cells.get(cell)) else { continue };
-        let mut row = place(&cell.key, several(&report.cells));
+        let mut row = place(&cell.key, &varied(&report.cells));
         row.extend(numbers(scaling));
         grid.rows.push(row);
     }

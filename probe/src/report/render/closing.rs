@@ -1,10 +1,10 @@
 //! The closing table of a run → blocks: one row per cell with the medians that answer the first question.
 
 use analyzer::metric::Metric;
-use analyzer::summary::{CellReport, FileReport, MetricSummary, Stability};
+use analyzer::summary::{CellReport, FileReport, MetricSummary, Stability, Varied};
 use analyzer::units::{ABSENT, Scale};
 
-use super::report::{PLACE, REMOVABLE, Several, place};
+use super::report::{PLACE, REMOVABLE, place};
 use super::sheet::{Block, Grid, Notes};
 
 /// What is asked first of a run; the report has the rest.
@@ -36,7 +36,7 @@ pub(super) fn blocks(report: &FileReport) -> Vec<Block> {
 }
 
 fn grid(cells: &[CellReport]) -> Grid {
-    let several = Several::of(cells.iter().map(|cell| &cell.key));
+    let varied = Varied::of(cells.iter().map(|cell| &cell.key));
     let columns: Vec<(Metric, Scale)> = SHOWN
         .into_iter()
         .filter_map(|metric| {
@@ -50,7 +50,7 @@ fn grid(cells: &[CellReport]) -> Grid {
     let mut grid = Grid::new(PLACE.into_iter().chain([">n"]).chain(heads.iter().map(String::as_str)));
     let mut notes = Notes::default();
     for cell in cells {
-        let mut row = place(&cell.key, several);
+        let mut row = place(&cell.key, &varied);
         row.push(cell.requests.to_string());
         let mut warnings = cell.notices.clone();
         let absent = cell.absent.iter().filter(|absent| SHOWN.contains(&absent.metric));

@@ -3,9 +3,10 @@
 use analyzer::comparison::legacy::LegacyView;
 use analyzer::comparison::{Comparison, GeomeanComparison, MetricComparison, Side, Verdict};
 use analyzer::metric::Metric;
+use analyzer::summary::Varied;
 use analyzer::units::{self, ABSENT, Scale};
 
-use super::report::{PLACE, REMOVABLE, Several, place};
+use super::report::{PLACE, REMOVABLE, place};
 use super::sheet::{Block, Grid, Notes};
 
 /// The blocks of a comparison.
@@ -64,12 +65,12 @@ pub(super) fn details(comparison: &Comparison) -> Vec<Block> {
 fn grid(comparison: &Comparison) -> Grid {
     let heads = ["metric", ">base", ">n", ">new", ">n", ">change", ">interval", "verdict", "note"];
     let mut grid = Grid::new(PLACE.into_iter().chain(heads));
-    let several = Several::of(comparison.cells.iter().map(|cell| &cell.cell));
+    let varied = Varied::of(comparison.cells.iter().map(|cell| &cell.cell));
     let scales: Vec<(Metric, Scale)> =
         Metric::ALL.into_iter().filter_map(|metric| Some((metric, scale(comparison, metric)?))).collect();
     let mut notes = Notes::default();
     for cell in &comparison.cells {
-        let mut place = place(&cell.cell, several);
+        let mut place = place(&cell.cell, &varied);
         for row in &cell.metrics {
             let Some((_, scale)) = scales.iter().find(|(metric, _)| *metric == row.metric) else { continue };
             let mut line = place.clone();
@@ -129,13 +130,13 @@ fn over_all(rows: &[GeomeanComparison]) -> Grid {
 }
 
 fn others(views: &[LegacyView]) -> Grid {
-    let several = Several::of(views.iter().map(|view| &view.cell));
+    let varied = Varied::of(views.iter().map(|view| &view.cell));
     let heads = ["tool", "its rule", ">base", ">new", ">change", "would have said"];
     let mut grid = Grid::new(PLACE.into_iter().chain(heads));
     for view in views {
         let scale = Scale::of(view.metric.definition().unit, [view.base, view.new]);
         let figure = |value: f64| format!("{} {}", scale.text(Some(value)), scale.label());
-        let mut line = place(&view.cell, several);
+        let mut line = place(&view.cell, &varied);
         line.extend([
             view.tool.clone(),
             view.rule.clone(),

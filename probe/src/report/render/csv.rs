@@ -8,8 +8,20 @@ use serde_json::Value;
 
 use super::RenderError;
 
-const KEY: [&str; 9] =
-    ["model_id", "sharding", "instance_meta", "nodes", "pp_tokens", "tg", "concurrency", "cache", "streamed"];
+const KEY: [&str; 12] = [
+    "model_id",
+    "sharding",
+    "instance_meta",
+    "nodes",
+    "pp_tokens",
+    "tg",
+    "concurrency",
+    "cache",
+    "streamed",
+    "engine",
+    "quantization",
+    "settings",
+];
 
 /// Fields of a metric, from its name to its warnings.
 const METRIC_FIELDS: usize = 14 + STATISTICS.len();
@@ -250,7 +262,8 @@ fn side(side: Option<&Side>) -> [String; 5] {
 
 fn key(key: &CellKey) -> Result<Vec<String>, RenderError> {
     let value = serde_json::to_value(key)?;
-    Ok(KEY.into_iter().map(|name| plain(&value[name])).collect())
+    let settings = || key.settings.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ");
+    Ok(KEY.into_iter().map(|name| if name == "settings" { settings() } else { plain(&value[name]) }).collect())
 }
 
 /// An enum's word, as the JSON spells it.

@@ -1,10 +1,11 @@
 //! An archive → blocks: the verdicts on the newest file, then each cell over time.
 
 use analyzer::comparison::history::{CellHistory, History, Point};
+use analyzer::summary::Varied;
 use analyzer::units::{ABSENT, Scale};
 
 use super::comparison;
-use super::report::{PLACE, REMOVABLE, Several, place};
+use super::report::{PLACE, REMOVABLE, place};
 use super::sheet::{Block, Grid};
 
 /// The blocks of a history.
@@ -42,7 +43,7 @@ pub(super) fn blocks(history: &History) -> Vec<Block> {
 
 fn grid(history: &History) -> Grid {
     let judged: Vec<&CellHistory> = history.cells.iter().filter(|cell| cell.metric.definition().primary).collect();
-    let several = Several::of(judged.iter().map(|cell| &cell.cell));
+    let varied = Varied::of(judged.iter().map(|cell| &cell.cell));
     let heads = ["metric", ">files", ">first", ">newest", "level changed at"];
     let mut grid = Grid::new(PLACE.into_iter().chain(heads));
     for cell in judged {
@@ -53,7 +54,7 @@ fn grid(history: &History) -> Grid {
             Some(file.name.clone())
         };
         let changes: Vec<String> = cell.segments.iter().skip(1).filter_map(name).collect();
-        let mut line = place(&cell.cell, several);
+        let mut line = place(&cell.cell, &varied);
         line.extend([
             format!("{} {}", cell.metric.definition().name, scale.label()),
             cell.points.len().to_string(),

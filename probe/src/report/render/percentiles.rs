@@ -4,7 +4,7 @@ use analyzer::metric::{Better, Metric};
 use analyzer::summary::{CellReport, MetricSummary, Percentile, PercentileSupport};
 use analyzer::units::{ABSENT, Scale};
 
-use super::report::{PLACE, REMOVABLE, place, several};
+use super::report::{PLACE, REMOVABLE, place, varied};
 use super::sheet::{Block, Grid, Notes};
 
 const THIN: &str =
@@ -25,7 +25,7 @@ pub(super) fn blocks(metric: Metric, cells: &[CellReport]) -> Vec<Block> {
     let mut grid = Grid::new(PLACE.into_iter().chain(heads).chain(["note"]));
     let mut notes = Notes::default();
     for (cell, summary) in &found {
-        let mut row = place(&cell.key, several(cells));
+        let mut row = place(&cell.key, &varied(cells));
         row.push(summary.n.to_string());
         row.extend([summary.min, summary.max].map(|value| scale.text(Some(value))));
         let mut thin = false;

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use analyzer::metric::Metric;
-use analyzer::summary::{AbsentMetric, CellKey, CellReport, ConfidenceInterval, FileReport, MetricSummary, Report};
+use analyzer::summary::{
+    AbsentMetric, CellKey, CellReport, ConfidenceInterval, FileReport, MetricSummary, Report, Varied,
+};
 use analyzer::units::{self, ABSENT, Scale};
 
 use super::across;
@@ -59,35 +61,15 @@ fn file(report: &FileReport) -> Vec<Block> {
 /// The heads of [`place`].
 pub(super) const PLACE: [&str; 7] = ["model", "placement", ">pp", ">tg", ">c", "cache", "streamed"];
 
-/// Which of a cell's names tell it apart from the others of its table.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Several {
-    models: bool,
-    placements: bool,
-}
-
-impl Several {
-    pub(super) fn of<'a>(keys: impl IntoIterator<Item = &'a CellKey>) -> Self {
-        let mut keys = keys.into_iter();
-        let Some(first) = keys.next() else { return Self { models: false, placements: false } };
-        let placement = first.placement();
-        keys.fold(Self { models: false, placements: false }, |several, key| Self {
-            models: several.models || key.model_id != first.model_id,
-            placements: several.placements || key.placement() != placement,
-        })
-    }
-}
-
 /// What tells cells apart. Model and placement are named where there are several.
-pub(super) fn place(key: &CellKey, several: Several) -> Vec<String> {
+pub(super) fn place(key: &CellKey, varied: &Varied) -> Vec<String> {
     let number = |value: Option<u64>| value.map_or_else(|| ABSENT.to_owned(), |value| value.to_string());
-    let model = key.model_id.clone().unwrap_or_else(|| ABSENT.to_owned());
     vec![
-        if several.models { model } else { String::new() },
-        if several.placements { key.placement() } else { String::new() },
+        varied.subject(key),
+        varied.placement(key),
         number(key.pp_tokens),
         number(key.tg),
-        key.concurrency.to_string(),
+        number(key.concurrency.map(u64::from)),
         key.cache.word().to_owned(),
         key.streamed.map_or(ABSENT, |streamed| if streamed { "yes" } else { "no" }).to_owned(),
     ]
@@ -96,16 +78,16 @@ pub(super) fn place(key: &CellKey, several: Several) -> Vec<String> {
 /// Columns of [`PLACE`] that may be left out when no row says anything there.
 pub(super) const REMOVABLE: [&str; 4] = ["model", "placement", "cache", "streamed"];
 
-pub(super) fn several(cells: &[CellReport]) -> Several {
-    Several::of(cells.iter().map(|cell| &cell.key))
+pub(super) fn varied(cells: &[CellReport]) -> Varied {
+    Varied::of(cells.iter().map(|cell| &cell.key))
 }
 
 fn cells(cells: &[CellReport]) -> Grid {
     let mut grid = Grid::new(PLACE.into_iter().chain([">requests", ">batches", ">failed", ">sessions", "note"]));
-    let several = several(cells);
+    let varied = varied(cells);
     let mut notes = Notes::default();
     for cell in cells {
-        let mut row = place(&cell.key, several);
+        let mut row = place(&cell.key, &varied);
         row.extend([cell.requests, cell.batches, cell.failed, cell.sessions].map(|count| count.to_string()));
         row.push(notes.marks(&cell.notices));
         grid.rows.push(row);
@@ -116,7 +98,7 @@ fn cells(cells: &[CellReport]) -> Grid {
 
 /// A row per cell that has the metric, or that says why it has not; None where no cell has either.
 fn metric_grid(metric: Metric, cells: &[CellReport]) -> Option<Grid> {
-    let several = several(cells);
+    let varied = varied(cells);
     let found: Vec<(&CellKey, Result<&MetricSummary, &AbsentMetric>)> = cells
         .iter()
         .filter_map(|cell| {
@@ -149,7 +131,7 @@ fn metric_grid(metric: Metric, cells: &[CellReport]) -> Option<Grid> {
     let mut grid = Grid::new(PLACE.into_iter().chain(heads.iter().map(String::as_str)));
     let mut notes = Notes::default();
     for (key, found) in found {
-        let mut row = place(key, several);
+        let mut row = place(key, &varied);
         let summary = match found {
             Ok(summary) => summary,
             Err(absent) => {
@@ -201,9 +183,9 @@ fn node_blocks(cells: &[CellReport], tag: &str) -> Vec<Block> {
     let unit = scale.label();
     let heads = [format!(">energy {unit}"), format!(">prefill {unit}"), format!(">decode {unit}")];
     let mut grid = Grid::new(PLACE.into_iter().chain(["node"]).chain(heads.iter().map(String::as_str)));
-    let several = several(cells);
+    let varied = varied(cells);
     for cell in cells {
-        let mut place = place(&cell.key, several);
+        let mut place = place(&cell.key, &varied);
         for node in &cell.nodes {
             let mut row = place.clone();
             row.push(node.label.clone());
@@ -221,18 +203,19 @@ fn node_blocks(cells: &[CellReport], tag: &str) -> Vec<Block> {
 }
 
 fn console(cells: &[CellReport]) -> Vec<String> {
-    let several = several(cells).placements;
+    let varied = varied(cells);
     let mut lines: Vec<String> = Vec::new();
     let mut heads = BTreeSet::new();
     for cell in cells.iter().filter(|cell| cell.requests > 0) {
-        let placement = if several { format!("{}  ", cell.key.placement()) } else { String::new() };
+        let names = [varied.subject(&cell.key), varied.placement(&cell.key)];
+        let placement: String = names.iter().filter(|name| !name.is_empty()).map(|name| format!("{name}  ")).collect();
         let head = format!("{placement}{}", cell.key.words());
         // exo's group knows no cache state: cells that differ in it alone share one line.
         if !heads.insert(head.clone()) {
             continue;
         }
         lines.push(head);
-        lines.extend(cell.exo_console.batch_lines(cell.key.concurrency).into_iter().map(|line| format!("  {line}")));
+        lines.extend(cell.exo_console.batch_lines(cell.key.together()).into_iter().map(|line| format!("  {line}")));
         lines.push(format!("  {}", cell.exo_console.summary_line()));
     }
     lines
