@@ -2,8 +2,9 @@
 //! and the words.
 
 use super::calibration::Calibration;
+use super::logs::Logs;
 use super::permutation::{self, Permutation};
-use super::variance::{self, Between, Learnt, Pair};
+use super::variance::{self, Between, Learnt, Pair, Repeats};
 use super::verdict::{self, Critical, Effect};
 use super::{Options, Verdict, shift};
 use crate::metric::{Better, Metric};
@@ -65,7 +66,7 @@ impl Source<'_> {
         for (side, logs) in [("base", base), ("new side", new)] {
             if let Some(drift) = logs.drift() {
                 weighed.warnings.push(format!(
-                    "the {side} drifts within a session ({} from first to last): its repeats count as one value",
+                    "the {side} drifts within a session ({} over it): its repeats count as one value",
                     units::change(difference::percent(drift.change))
                 ));
             }
@@ -123,22 +124,33 @@ impl Source<'_> {
             let one = self.one(0, pairs.first()?, critical);
             return Some(Weighed { permutation: None, ..one });
         }
-        let mut pooled: Option<Variance> = None;
-        let (mut parts, mut drifts) = (Vec::new(), Vec::new());
-        for (place, (base, new)) in pairs.iter().enumerate() {
-            let Some((within, own)) = self.within(place) else { return Some(weighed) };
-            let share = (base.inverse_of_values() + new.inverse_of_values()) / (cells * cells);
-            let part = variance::scaled(within, share);
-            let lost = (base.lost_to_drift() + new.lost_to_drift()) / (cells * cells);
-            drifts.extend((lost > 0.0).then(|| variance::scaled(within, lost)));
-            match &mut pooled {
-                _ if own => parts.push(part),
-                Some(pooled) => pooled.value += part.value,
-                None => pooled = Some(part),
+        let whole = pairs.iter().enumerate().map(|(place, _)| self.within(place)).collect::<Option<Vec<_>>>();
+        let Some(within) = whole else { return Some(weighed) };
+        let repeats = |share: fn(&Logs) -> f64| {
+            let mut pooled: Option<Variance> = None;
+            let mut parts = Vec::new();
+            for ((base, new), (within, own)) in pairs.iter().zip(&within) {
+                let part = variance::scaled(*within, (share(base) + share(new)) / (cells * cells));
+                match &mut pooled {
+                    _ if *own => parts.push(part),
+                    Some(pooled) => pooled.value += part.value,
+                    None => pooled = Some(part),
+                }
             }
+            parts.extend(pooled);
+            difference::satterthwaite(&parts)
+        };
+        let repeats = Repeats {
+            steady: repeats(Logs::inverse_of_values),
+            all: repeats(|logs| logs.inverse_of_values() + logs.lost_to_drift()),
+        };
+        let drifting = pairs.iter().filter(|(base, new)| base.drift().is_some() || new.drift().is_some()).count();
+        if drifting > 0 {
+            weighed.warnings.push(format!(
+                "drifts within a session in {drifting} of {} cells: their repeats count as one value",
+                pairs.len()
+            ));
         }
-        parts.extend(pooled);
-        let repeats = difference::satterthwaite(&parts);
         let several = pairs.iter().all(|(base, new)| base.sessions() >= 2 && new.sessions() >= 2);
         // A session that is slow may be slow in all its cells: more cells do not make fewer sessions more.
         let sessions =
@@ -152,14 +164,6 @@ impl Source<'_> {
         };
         weighed.warnings.extend(self.words(between));
         let squared_error = variance::combined(repeats, between, sessions, critical);
-        if !drifts.is_empty() {
-            weighed.warnings.push(format!(
-                "drifts within a session in {} of {} cells: their repeats count as one value",
-                drifts.len(),
-                pairs.len()
-            ));
-        }
-        let squared_error = drifts.into_iter().fold(squared_error, variance::widened);
         weighed.effect = Effect::of(difference, squared_error, critical);
         Some(weighed)
     }

@@ -187,36 +187,46 @@ pub(super) const fn floor(metric: Metric) -> f64 {
 pub(super) fn squared_error(within: Variance, between: Between, pair: &Pair, critical: &mut Critical) -> Variance {
     let values = pair.0.inverse_of_values() + pair.1.inverse_of_values();
     let sessions = pair.0.inverse_of_sessions() + pair.1.inverse_of_sessions();
-    let drift = scaled(within, pair.0.lost_to_drift() + pair.1.lost_to_drift());
-    widened(combined(scaled(within, values), between, sessions, critical), drift)
+    let lost = pair.0.lost_to_drift() + pair.1.lost_to_drift();
+    combined(
+        Repeats { steady: scaled(within, values), all: scaled(within, values + lost) },
+        between,
+        sessions,
+        critical,
+    )
 }
 
-/// The error with what a drift adds to it. Its degrees of freedom never grow by that: more of them would make the interval
-/// narrower for values that are less sure.
-pub(super) fn widened(squared_error: Variance, drift: Variance) -> Variance {
-    if drift.value > 0.0 {
-        let both = difference::satterthwaite(&[squared_error, drift]);
-        Variance { value: both.value, freedom: both.freedom.min(squared_error.freedom) }
-    } else {
-        squared_error
-    }
+/// The error by repeats: as if none drifted, and with what a drift adds; the same where none does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Repeats {
+    pub(super) steady: Variance,
+    pub(super) all: Variance,
 }
 
 /// The error by repeats and the one by sessions, together. `sessions` is the sum of 1 / sessions over the sides.
-pub(super) fn combined(repeats: Variance, between: Between, sessions: f64, critical: &mut Critical) -> Variance {
+///
+/// A drift only ever widens the interval: it adds to the variance, and never to the degrees of freedom, of which a larger share
+/// of the better known part would give more to values that are less sure.
+pub(super) fn combined(repeats: Repeats, between: Between, sessions: f64, critical: &mut Critical) -> Variance {
+    let beside = |other: Variance| {
+        let [steady, all] = [repeats.steady, repeats.all].map(|part| difference::satterthwaite(&[part, other]));
+        Variance { value: all.value, freedom: all.freedom.min(steady.freedom) }
+    };
     match between {
-        Between::Assumed(deviation) => difference::satterthwaite(&[
-            repeats,
-            Variance { value: deviation * deviation * sessions, freedom: f64::INFINITY },
-        ]),
-        Between::Calibrated(variance) => difference::satterthwaite(&[repeats, scaled(variance, sessions)]),
+        Between::Assumed(deviation) => {
+            beside(Variance { value: deviation * deviation * sessions, freedom: f64::INFINITY })
+        }
+        Between::Calibrated(variance) => beside(scaled(variance, sessions)),
         // The means of sessions vary by both parts at once, so their variance is the whole error, and its interval holds
         // what it says however many sessions there are. It can come out small by luck, below what repeats alone explain;
         // then the wider of the two intervals stands. Going by the larger variance would not do: few sessions fall below
         // often, and the many degrees of freedom of the repeats would make that luck look like knowledge.
         Between::Measured(means) => {
             let whole = scaled(means, sessions);
-            if critical.half_width(repeats) > critical.half_width(whole) { repeats } else { whole }
+            let wider = critical.half_width(repeats.steady) > critical.half_width(whole);
+            let stands = if wider { repeats.steady } else { whole };
+            // Sessions that drift alike have means that do not show it.
+            Variance { value: stands.value + (repeats.all.value - repeats.steady.value), freedom: stands.freedom }
         }
     }
 }
