@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::frame::FrameError;
 use crate::import::Loaded;
 use crate::metric::{Better, Metric};
-use crate::summary::{MeasuredCell, Sample, measure};
+use crate::summary::{MeasuredCell, Sample, measure, origin};
 use crate::units::Scale;
 
 /// A metric, explained.
@@ -111,7 +111,11 @@ fn explanation(metric: Metric, loaded: &Loaded, measured: &[MeasuredCell]) -> Ex
         name: definition.name.to_owned(),
         unit: definition.unit.to_owned(),
         better: definition.better,
-        formula: definition.formula.to_owned(),
+        // The catalogue's clocks are those of our own rows.
+        formula: match found.and_then(|(cell, _)| origin(&loaded.file, metric, &cell.cell)) {
+            Some(origin) => format!("{}; in this file: {origin}", definition.formula),
+            None => definition.formula.to_owned(),
+        },
         source: definition.source.to_owned(),
         version: definition.version,
         primary: definition.primary,
@@ -127,7 +131,11 @@ fn example(loaded: &Loaded, cell: &MeasuredCell, sample: &Sample) -> Option<Exam
     let worked = working::work_out(&loaded.file, cell, sample.metric, group.batch)
         .filter(|worked| (worked.result - reported).abs() <= SAME * reported.abs());
     let (inputs, working) = worked.map_or_else(
-        || (vec![Input::new(sample.metric.definition().name, reported, unit)], "as the file tells it".to_owned()),
+        || {
+            let origin = origin(&loaded.file, sample.metric, &cell.cell);
+            let origin = origin.unwrap_or_else(|| "as the file tells it".to_owned());
+            (vec![Input::new(sample.metric.definition().name, reported, unit)], origin)
+        },
         |worked| (worked.inputs, worked.working),
     );
     Some(Example {

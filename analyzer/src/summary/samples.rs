@@ -129,13 +129,16 @@ fn measure_cell(file: &ResultFile, power: &PowerRecord<'_>, overlays: &Overlays,
             .filter(|group| !group.values.is_empty())
             .collect();
         if !groups.is_empty() {
-            let mut warnings = warnings(metric, &cell, &groups, &energies);
-            warnings.extend(overlays.warning().filter(|_| metric == Metric::EnergyOverlay));
+            let mut warnings = warnings(file, metric, &cell, &groups, &energies);
+            if metric == Metric::EnergyOverlay {
+                warnings.extend(overlays.warnings(&cell));
+            }
             let uncertainty_percent = energies.uncertainty_percent().filter(|_| metric == Metric::Energy);
             samples.push(Sample { metric, groups, warnings, uncertainty_percent });
         }
     }
-    let absent = absent_energy(&energies);
+    let mut absent = absent_energy(&energies);
+    absent.extend(overlays.absent(&cell));
     let server_power_samples = server_power_samples(&cell);
     MeasuredCell {
         nodes: energies.nodes(file),
@@ -229,7 +232,7 @@ fn told_session(file: &ResultFile, batch: &Batch) -> u32 {
     run.and_then(|run| run.exoscope.as_ref()).map_or(batch.session, |detail| detail.session)
 }
 
-fn warnings(metric: Metric, cell: &Cell, groups: &[Group], energies: &Energies) -> Vec<String> {
+fn warnings(file: &ResultFile, metric: Metric, cell: &Cell, groups: &[Group], energies: &Energies) -> Vec<String> {
     let mut warnings = Vec::new();
     let key = &cell.key;
     match groups.iter().map(|group| group.values.len()).sum::<usize>() {
@@ -252,7 +255,8 @@ fn warnings(metric: Metric, cell: &Cell, groups: &[Group], energies: &Energies) 
         _ => {}
     }
     let short = cell.batches.iter().filter(|batch| batch.rows.len() < key.concurrency as usize).count();
-    if (metric.is_of_batch() || metric.is_of_power_readings()) && short > 0 {
+    // Other tools keep a load of N going, or tell it as one figure: no batch of theirs is short of requests.
+    if (metric.is_of_batch() || metric.is_of_power_readings()) && short > 0 && !published::is_foreign(cell) {
         warnings.push(format!(
             "{short} of {} batches have fewer valid requests than the {} asked for",
             cell.batches.len(),
@@ -284,7 +288,7 @@ fn warnings(metric: Metric, cell: &Cell, groups: &[Group], energies: &Energies) 
             ));
         }
     }
-    warnings.extend(published::warning(metric, cell));
+    warnings.extend(published::warnings(file, metric, cell));
     if metric.is_of_power_readings() {
         warnings.extend(energies.warnings(metric));
     }
