@@ -127,14 +127,15 @@ fn example(loaded: &Loaded, cell: &MeasuredCell, sample: &Sample) -> Option<Exam
     let group = sample.groups.first()?;
     let reported = *group.values.first()?;
     let unit = sample.metric.definition().unit;
-    // What cannot be worked out again from the file, as an energy of several windows put together, is shown as it is.
+    let origin = origin(&loaded.file, sample.metric, &cell.cell);
+    // What cannot be worked out again from the file, as an energy of several windows put together, is shown as it is; and so
+    // is what another tool measured, whose clock and definition are its own.
     let worked = working::work_out(&loaded.file, cell, sample.metric, group.batch)
-        .filter(|worked| (worked.result - reported).abs() <= SAME * reported.abs());
+        .filter(|worked| origin.is_none() && (worked.result - reported).abs() <= SAME * reported.abs());
     let (inputs, working) = worked.map_or_else(
         || {
-            let origin = origin(&loaded.file, sample.metric, &cell.cell);
-            let origin = origin.unwrap_or_else(|| "as the file tells it".to_owned());
-            (vec![Input::new(sample.metric.definition().name, reported, unit)], origin)
+            let words = origin.unwrap_or_else(|| "as the file tells it".to_owned());
+            (vec![Input::new(sample.metric.definition().name, reported, unit)], words)
         },
         |worked| (worked.inputs, worked.working),
     );

@@ -70,6 +70,13 @@ pub(super) fn warnings(file: &ResultFile, metric: Metric, cell: &Cell) -> Vec<St
     warnings
 }
 
+/// Whether the one value of a metric is a mean that the tool published.
+pub(super) fn is_mean(file: &ResultFile, metric: Metric, cell: &Cell) -> bool {
+    metric != Metric::EnergyOverlay
+        && (cell.batches.iter().filter_map(stands_for).any(|requests| requests > 1.0)
+            || deviation(file, metric, cell).is_some())
+}
+
 /// Where the values of a metric in a cell of another tool come from, in words; None for a cell of ours.
 pub(crate) fn origin(file: &ResultFile, metric: Metric, cell: &Cell) -> Option<String> {
     if !is_foreign(cell) {

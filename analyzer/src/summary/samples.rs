@@ -238,6 +238,8 @@ fn warnings(file: &ResultFile, metric: Metric, cell: &Cell, groups: &[Group], en
     match groups.iter().map(|group| group.values.len()).sum::<usize>() {
         // An energy of several windows says itself what it is.
         1 if energies.are_accumulated() && metric.is_of_power_readings() => {}
+        // A mean over many is no single shot, though its values are not in the file.
+        1 if published::is_mean(file, metric, cell) => {}
         1 => warnings.push("single shot: one value has no deviation".to_owned()),
         2 if groups.len() == 2 => warnings.push("two values: their deviation says little".to_owned()),
         _ => {}
