@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::frame::FrameError;
 use crate::import::Loaded;
 use crate::metric::{Better, Metric};
-use crate::summary::{MeasuredCell, Sample, measure};
+use crate::summary::{MeasuredCell, Sample, measure, origin};
 use crate::units::Scale;
 
 /// A metric, explained.
@@ -111,7 +111,11 @@ fn explanation(metric: Metric, loaded: &Loaded, measured: &[MeasuredCell]) -> Ex
         name: definition.name.to_owned(),
         unit: definition.unit.to_owned(),
         better: definition.better,
-        formula: definition.formula.to_owned(),
+        // The catalogue's clocks are those of our own rows.
+        formula: match found.and_then(|(cell, _)| origin(&loaded.file, metric, &cell.cell)) {
+            Some(origin) => format!("{}; in this file: {origin}", definition.formula),
+            None => definition.formula.to_owned(),
+        },
         source: definition.source.to_owned(),
         version: definition.version,
         primary: definition.primary,
@@ -123,11 +127,16 @@ fn example(loaded: &Loaded, cell: &MeasuredCell, sample: &Sample) -> Option<Exam
     let group = sample.groups.first()?;
     let reported = *group.values.first()?;
     let unit = sample.metric.definition().unit;
-    // What cannot be worked out again from the file, as an energy of several windows put together, is shown as it is.
+    let origin = origin(&loaded.file, sample.metric, &cell.cell);
+    // What cannot be worked out again from the file, as an energy of several windows put together, is shown as it is; and so
+    // is what another tool measured, whose clock and definition are its own.
     let worked = working::work_out(&loaded.file, cell, sample.metric, group.batch as usize)
-        .filter(|worked| (worked.result - reported).abs() <= SAME * reported.abs());
+        .filter(|worked| origin.is_none() && (worked.result - reported).abs() <= SAME * reported.abs());
     let (inputs, working) = worked.map_or_else(
-        || (vec![Input::new(sample.metric.definition().name, reported, unit)], "as the file tells it".to_owned()),
+        || {
+            let words = origin.unwrap_or_else(|| "as the file tells it".to_owned());
+            (vec![Input::new(sample.metric.definition().name, reported, unit)], words)
+        },
         |worked| (worked.inputs, worked.working),
     );
     Some(Example {

@@ -155,11 +155,12 @@ pub fn stream(name: &str, source: impl Read) -> io::Result<Option<Loaded>> {
 /// Adds what a reader should know of the content.
 fn noticed(mut loaded: Loaded, repeated: &BTreeMap<String, usize>, mut notices: Vec<String>) -> Loaded {
     if let Some((key, _)) = repeated.first_key_value() {
-        let times: usize = repeated.values().sum();
+        let times = match repeated.values().sum::<usize>() {
+            1 => "once in all".to_owned(),
+            times => format!("{times} times in all"),
+        };
         let others = if repeated.len() > 1 { format!(" and {} others", repeated.len() - 1) } else { String::new() };
-        notices.push(format!(
-            "the key {key:?}{others} stands twice in one object ({times} times in all); the last one counts"
-        ));
+        notices.push(format!("the key {key:?}{others} stands twice in one object ({times}); the last one counts"));
     }
     notices.append(&mut loaded.notices);
     notices.extend(exo::oddities(&loaded.file));
@@ -266,6 +267,7 @@ fn conclude(
         engine: found.engine,
         started_at: found.started_at,
         about: found.about,
+        notices: found.notices.clone(),
         size_bytes: text.len() as u64,
         sha256: Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect(),
         original: (text.len() <= ORIGINAL_KEPT).then(original),
@@ -336,6 +338,15 @@ fn put_together(name: &str, documents: Vec<(exo::Found, ResultFile)>, reason: St
     }
     let (file, merged) = merge::merge(files);
     notices.extend(merged);
+    // What was found while the original was read holds for what was made of it, too.
+    for notice in file.source.iter().flat_map(|source| &source.notices) {
+        push_new(&mut notices, notice.clone());
+    }
+    for part in &file.merged {
+        for notice in part.source.iter().flat_map(|source| &source.notices) {
+            push_new(&mut notices, format!("{}: {notice}", part.name));
+        }
+    }
     let class = file.source.as_ref().map_or(Comparability::Endpoint, |source| source.class);
     if let Some(source) = &file.source {
         format = source.format.clone();

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::import::{self, Loaded};
-use crate::record::{Method, Part, ResultFile};
+use crate::record::{Comparability, Method, Part, ResultFile, Source};
 
 /// What is done about files that differ in what was measured, or how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +72,7 @@ pub fn merge(files: Vec<Loaded>, differences: Differences) -> Result<ResultFile,
     }
     let parts: Vec<Part> = files.iter().flat_map(parts).collect();
     let (mut whole, _) = import::together(files.into_iter().map(|loaded| loaded.file).collect());
+    whole.source = common(&parts);
     whole.merged = parts;
     if let Some(provenance) = &mut whole.exoscope {
         provenance.notices.extend(notices);
@@ -84,20 +85,50 @@ fn parts(loaded: &Loaded) -> Vec<Part> {
     if !loaded.file.merged.is_empty() {
         return loaded.file.merged.clone();
     }
-    let one =
-        |rows: &usize| Part { name: loaded.name.clone(), rows: *rows as u64, exoscope: loaded.file.exoscope.clone() };
+    let one = |rows: &usize| Part {
+        name: loaded.name.clone(),
+        rows: *rows as u64,
+        exoscope: loaded.file.exoscope.clone(),
+        source: loaded.file.source.clone(),
+    };
     loaded.document_rows.iter().map(one).collect()
+}
+
+/// What the sources of all parts have in common; each part keeps its own whole, its original and its notices with it.
+fn common(parts: &[Part]) -> Option<Source> {
+    let sources: Vec<&Source> = parts.iter().filter_map(|part| part.source.as_ref()).collect();
+    let mut source = (*sources.first()?).clone();
+    let names = |of: fn(&Source) -> &str| {
+        let names: BTreeSet<&str> = sources.iter().map(|source| of(source)).collect();
+        names.into_iter().collect::<Vec<_>>().join(" and ")
+    };
+    source.format = names(|source| &source.format);
+    source.reason = names(|source| &source.reason);
+    // What is an aggregate in one of them makes the whole no better.
+    source.class = sources.iter().map(|source| source.class).max().unwrap_or(source.class);
+    source.about.retain(|name, value| sources.iter().all(|other| other.about.get(name) == Some(value)));
+    if sources.iter().any(|other| other.engine != source.engine) {
+        source.engine = None;
+    }
+    source.notices.clear();
+    source.original = None;
+    Some(source)
 }
 
 /// In what two files differ that their numbers depend on.
 fn difference(first: &ResultFile, other: &ResultFile) -> Option<String> {
     let differ =
         |what: &str, first: String, other: String| (first != other).then(|| format!("{what} ({first}, {other})"));
-    differ("the model", models(first), models(other)).or_else(|| {
-        let (first, other) = (first.exoscope.as_ref()?, other.exoscope.as_ref()?);
-        differ("the engine", first.target.engine.clone(), other.target.engine.clone())
-            .or_else(|| method(&first.method, &other.method))
-    })
+    let class = |file: &ResultFile| {
+        file.source.as_ref().map_or(Comparability::Endpoint, |source| source.class).words().to_owned()
+    };
+    differ("the model", models(first), models(other))
+        .or_else(|| differ("the class", class(first), class(other)))
+        .or_else(|| {
+            let (first, other) = (first.exoscope.as_ref()?, other.exoscope.as_ref()?);
+            differ("the engine", first.target.engine.clone(), other.target.engine.clone())
+                .or_else(|| method(&first.method, &other.method))
+        })
 }
 
 fn models(file: &ResultFile) -> String {

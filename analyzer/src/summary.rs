@@ -35,6 +35,7 @@ pub use pooled::PooledDeviation;
 pub use scaling::{Ratio, Scaling};
 
 pub(crate) use facts::{facts, node_name};
+pub(crate) use published::origin;
 pub(crate) use samples::{MeasuredCell, Sample, measure};
 
 use std::collections::BTreeMap;
@@ -410,12 +411,22 @@ fn no_energy(file: &crate::record::ResultFile, cells: &[CellReport]) -> Option<F
         return None;
     }
     let accounts = || file.runs.iter().filter_map(|run| run.power_usage.as_ref());
+    let published = match published::power(file).as_slice() {
+        [] => String::new(),
+        names => {
+            format!("none that Exoscope can check; the tool itself published {}, kept as it stands", names.join(", "))
+        }
+    };
     let why = if file.runs.is_empty() {
         return None;
     } else if accounts().next().is_some() && accounts().all(|account| account.nodes.is_empty()) {
         "no node of the server had a power source"
     } else if let Some(absent) = cells.iter().flat_map(|cell| &cell.absent).next() {
         absent.why.as_str()
+    } else if !published.is_empty() {
+        published.as_str()
+    } else if file.source.is_some() {
+        "the file holds no power"
     } else {
         "no power was recorded"
     };

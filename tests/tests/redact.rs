@@ -75,6 +75,35 @@ fn no_name_is_left_and_every_number_is() {
 }
 
 #[test]
+fn a_console_log_names_no_peer_and_keeps_its_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("loop.log");
+    let peers = [
+        "12D3KooWGkTtoBPxB2dQ6SK4vW5ibMsr8Ljw1J1UQ8av7REATzyA",
+        "12D3KooWPjceQrSwdWXPyLLeABRXmuqt69Rg3sBYbU1Nft9HyQ6X",
+        "QmYyQSo1c1Ym7orWxLYvCrM2EmxFTANf8wXmmE7DWjhx5N",
+    ];
+    let mut log = std::fs::read_to_string(tests::fixture("imports/exo_loop.log")).unwrap();
+    for peer in peers {
+        log += &format!("2026-06-01 10:59:00.000 | INFO     | harness:run:463 - Started download on {peer}\n");
+        log += &format!("2026-06-01 10:59:01.000 | INFO     | __main__:print_summary:214 -   {peer}:  GPU 84% avg\n");
+    }
+    log += "  File \"/opt/lib/huggingface_hub/utils.py\", line 1, in get: https://huggingface.co/lab/m is not there\n";
+    log += "huggingface does not answer\n";
+    std::fs::write(&path, &log).unwrap();
+    let output = exoscope(&["redact"], &path);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = std::fs::read_to_string(folder.path().join("loop.redacted.log")).unwrap();
+    for peer in peers {
+        assert!(!text.contains(&peer[..12]), "{peer} is left");
+    }
+    assert_eq!(text.matches("Started download on node-").count(), 3);
+    assert!(text.contains("/opt/lib/huggingface_hub/utils.py"), "a longer word is none of its parts");
+    assert!(!text.contains("huggingface.co") && !text.contains("huggingface does not"), "{text}");
+    assert_eq!(numbers(&report(&path)), numbers(&report(&folder.path().join("loop.redacted.log"))));
+}
+
+#[test]
 fn every_result_file_of_the_fixtures_keeps_its_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let mut seen = 0;

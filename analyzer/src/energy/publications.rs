@@ -63,6 +63,22 @@ impl Channel {
         Self { publications }
     }
 
+    /// The readings of an instrument that stamps each itself: each is a publication of its own, made at its stamp, also where
+    /// it reads the same as the one before. A meter under a steady load does not waver.
+    #[must_use]
+    pub fn stamped(series: &MetricSeries) -> Self {
+        let readings = series.t_s.iter().copied().zip(series.columns.sys_power.iter().copied());
+        let mut publications: Vec<Publication> = Vec::new();
+        for (t, power_w) in readings {
+            let Some(power_w) = power_w.filter(|power| power.is_finite()) else { continue };
+            if publications.last().is_some_and(|last| t <= last.seen_s) {
+                continue;
+            }
+            publications.push(Publication { power_w, after_s: t, seen_s: t, last_seen_s: t, made_s: t });
+        }
+        Self { publications }
+    }
+
     /// First and last poll that showed a power, s; None for a channel that never did.
     #[must_use]
     pub fn span(&self) -> Option<(f64, f64)> {
@@ -118,6 +134,14 @@ pub(crate) mod tests {
         let mut two = series(&[(0.0, Some(10.0)), (1.0, Some(10.0))]);
         two.columns.temp[1] = Some(11.0);
         assert_eq!(Channel::of(&two).publications.len(), 2);
+    }
+
+    #[test]
+    fn equal_readings_of_an_instrument_with_a_clock_are_as_many() {
+        let constant = [(0.0, Some(100.0)), (1.0, Some(100.0)), (1.0, Some(100.0)), (2.0, None), (3.0, Some(100.0))];
+        let made: Vec<f64> = Channel::stamped(&series(&constant)).publications.iter().map(|one| one.made_s).collect();
+        assert_eq!(made, [0.0, 1.0, 3.0]);
+        assert_eq!(Channel::of(&series(&constant)).publications.len(), 1, "of a polled sensor they are one");
     }
 
     #[test]

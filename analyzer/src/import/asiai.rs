@@ -32,18 +32,80 @@ pub(super) fn import_export(documents: &[Value]) -> Result<Found, String> {
             base.settings.extend(settings(engine, &["engine_version", "model_format", "model_quantization"]));
             base.settings.extend(settings(bench, &["context_size"]));
             base.figures.streamed = Some(true);
-            runs_of(engine, &base, &mut found);
+            published(name, engine, &mut found);
+            runs_of(name, engine, &base, &mut found);
         }
     }
     Ok(found)
 }
 
-fn runs_of(engine: &Value, base: &Row, found: &mut Found) {
+/// What asiai publishes of an engine over all its runs: name, unit, what it covers.
+const PUBLISHED: [(&str, &str, &str); 6] = [
+    ("avg_power_watts", "W", "GPU rail, one window over all runs of the engine, prefill included"),
+    ("avg_soc_watts", "W", "SoC rails, one window over all runs of the engine, prefill included"),
+    ("avg_energy_per_token_j", "J per generated token", "SoC rails, prefill included"),
+    ("avg_tok_per_sec_per_watt", "tok/s per W", "GPU rail"),
+    ("avg_tok_s_per_soc_watt", "tok/s per W", "SoC rails"),
+    ("vram_bytes", "bytes", "memory of the loaded model as the engine lists it, which is no peak"),
+];
+
+/// Keeps a figure of an engine among what the file tells of itself; entries of several documents stand side by side.
+fn tell(found: &mut Found, key: String, words: String) {
+    match found.about.get_mut(&key) {
+        Some(told) if !told.split("; ").any(|one| one == words) => {
+            told.push_str("; ");
+            told.push_str(&words);
+        }
+        Some(_) => {}
+        None => drop(found.about.insert(key, words)),
+    }
+}
+
+/// The engine's version and format, and what was published of it as a whole.
+fn published(name: &str, engine: &Value, found: &mut Found) {
+    let parts: Vec<String> =
+        ["engine_version", "model_format", "model_quantization"].iter().filter_map(|key| text(engine, key)).collect();
+    let words = if parts.is_empty() { name.to_owned() } else { format!("{name} {}", parts.join(", ")) };
+    tell(found, "engines".to_owned(), words);
+    for (key, unit, covers) in PUBLISHED {
+        if let Some(value) = number(engine, key) {
+            tell(found, format!("{name}: {key}"), format!("{value} {unit} ({covers}; published by asiai)"));
+        }
+    }
+    let (server, client) = (number(engine, "median_ttft_ms"), number(engine, "median_ttft_client_ms"));
+    if !is_servers_ttft(name, engine) {
+        return;
+    }
+    let words = |value: f64, clock: &str| format!("{value} ms (median, by the {clock} clock; published by asiai)");
+    if let Some(server) = server {
+        tell(found, format!("{name}: median_ttft_ms"), words(server, "server's"));
+    }
+    if let Some(client) = client {
+        tell(found, format!("{name}: median_ttft_client_ms"), words(client, "client's"));
+    }
+    found.notices.push(format!(
+        "ttft_ms of {name} is the server's own time for the prompt and not what a client waited: it is kept beside and not \
+         taken for the time to first token"
+    ));
+}
+
+/// Of Ollama `ttft_ms` is what the server says of its prompt; of every other engine it is the client's.
+fn is_servers_ttft(name: &str, engine: &Value) -> bool {
+    let medians = number(engine, "median_ttft_ms").zip(number(engine, "median_ttft_client_ms"));
+    // Both are rounded to a tenth.
+    name == "ollama" || medians.is_some_and(|(told, client)| (told - client).abs() > 0.1)
+}
+
+fn runs_of(name: &str, engine: &Value, base: &Row, found: &mut Found) {
+    let servers = is_servers_ttft(name, engine);
+    let ttft = |of: &Value, client: &str, told: &str| {
+        scaled(of, client, MS).or_else(|| scaled(of, told, MS).filter(|_| !servers))
+    };
     let runs = engine.get("raw_runs").and_then(Value::as_array).filter(|runs| !runs.is_empty());
     let Some(runs) = runs else {
         let mut row = base.clone();
         row.generation_tps = number(engine, "avg_tok_s").or_else(|| number(engine, "median_tok_s"));
-        row.figures.ttft_s = scaled(engine, "median_ttft_ms", MS);
+        row.figures.ttft_s = ttft(engine, "median_ttft_client_ms", "median_ttft_ms");
         row.figures.stands_for = whole(engine, "runs_count");
         for key in [
             "median_tok_s",
@@ -51,11 +113,12 @@ fn runs_of(engine: &Value, base: &Row, found: &mut Found) {
             "std_dev_tok_s",
             "p90_tok_s",
             "p99_tok_s",
+            "median_ttft_ms",
             "median_ttft_client_ms",
-            "avg_power_watts",
-            "avg_soc_watts",
-            "avg_energy_per_token_j",
-        ] {
+        ]
+        .into_iter()
+        .chain(PUBLISHED.map(|(key, ..)| key))
+        {
             if let Some(value) = number(engine, key) {
                 row.figures.published.insert(key.to_owned(), value.into());
             }
@@ -68,10 +131,13 @@ fn runs_of(engine: &Value, base: &Row, found: &mut Found) {
         let mut row = base.clone();
         row.settings.extend(settings(run, &["prompt_type"]));
         row.repeat = whole(run, "run_index").unwrap_or(place as u64).try_into().unwrap_or(u32::MAX);
-        row.generation_tps = number(run, "tok_per_sec").filter(|rate| *rate > 0.0);
+        row.generation_tps = number(run, "tok_per_sec");
         row.generation_tokens = whole(run, "tokens_generated");
         row.elapsed_s = scaled(run, "total_duration_ms", MS);
-        row.figures.ttft_s = scaled(run, "ttft_ms", MS).filter(|ttft| *ttft > 0.0);
+        row.figures.ttft_s = ttft(run, "ttft_client_ms", "ttft_ms");
+        if let Some(told) = number(run, "ttft_ms").filter(|_| servers) {
+            row.figures.published.insert("ttft_ms".to_owned(), told.into());
+        }
         found.rows.push(row);
     }
 }
@@ -110,6 +176,7 @@ pub(super) fn import_agentic(documents: &[Value]) -> Result<Found, String> {
             ],
         ));
         gates(document, &mut found);
+        ranges(document, &mut found);
         for (place, run) in document.get("runs").and_then(Value::as_array).into_iter().flatten().enumerate() {
             agentic_run(document, run, place, &mut found);
         }
@@ -146,7 +213,7 @@ fn agentic_run(document: &Value, run: &Value, place: usize, found: &mut Found) {
     }
     row.figures.ttft_s = scaled(run, "ttft_ms", MS);
     // A single token has no decode phase; asiai then divides by the end of the stream.
-    row.generation_tps = number(run, "decode_tok_s").filter(|rate| *rate > 0.0 && row.generation_tokens > Some(1));
+    row.generation_tps = number(run, "decode_tok_s").filter(|_| row.generation_tokens != Some(1));
     row.cache = match (whole(run, "cached_tokens"), row.prompt_tokens) {
         (Some(0), _) => Some("none"),
         // A server always reckons the last token of a prompt itself.
@@ -162,6 +229,7 @@ fn agentic_run(document: &Value, run: &Value, place: usize, found: &mut Found) {
         "energy_per_token_j",
         "thermal_speed_limit",
         "engine_rss_mb",
+        "engine_phys_footprint_mb",
         "finish_reason",
     ] {
         if let Some(value) = run.get(key).filter(|value| !value.is_null()) {
@@ -169,6 +237,37 @@ fn agentic_run(document: &Value, run: &Value, place: usize, found: &mut Found) {
         }
     }
     found.rows.push(row);
+}
+
+/// What the agentic mode publishes of each request: name, unit, what it covers.
+const OF_REQUESTS: [(&str, &str, &str); 6] = [
+    ("gpu_watts", "W", "GPU rail, while decoding"),
+    ("soc_watts", "W", "SoC rails, while decoding"),
+    ("prefill_watts", "W", "SoC rails, up to the first token"),
+    ("energy_per_token_j", "J per token after the first", "SoC rails, while decoding"),
+    ("engine_rss_mb", "MB", "resident memory of the engine's processes"),
+    ("engine_phys_footprint_mb", "MB", "physical footprint of the engine's processes"),
+];
+
+/// From the least to the most of what was published request by request, so that a reader finds it.
+fn ranges(document: &Value, found: &mut Found) {
+    let runs = document.get("runs").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    for (key, unit, covers) in OF_REQUESTS {
+        let mut values: Vec<f64> = runs.iter().filter_map(|run| number(run, key)).collect();
+        values.sort_by(f64::total_cmp);
+        if let (Some(least), Some(most)) = (values.first(), values.last()) {
+            let span = if least == most { least.to_string() } else { format!("{least} to {most}") };
+            let requests = crate::units::count(values.len() as u64, "request");
+            tell(found, key.to_owned(), format!("{span} {unit} in {requests} ({covers}; published by asiai)"));
+        }
+    }
+    let peaks = ["engine_rss_peak_mb", "engine_phys_footprint_peak_mb"];
+    let footprint = document.get("footprint").unwrap_or(&Value::Null);
+    for key in peaks {
+        if let Some(value) = number(footprint, key) {
+            tell(found, key.to_owned(), format!("{value} MB (of the engine's processes; published by asiai)"));
+        }
+    }
 }
 
 fn gates(document: &Value, found: &mut Found) {

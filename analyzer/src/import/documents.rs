@@ -10,6 +10,7 @@ use super::ImportError;
 
 const CUT_OFF: &str = "the file ends in the middle: it was cut off while it was written or copied";
 const NO_RESULT: &str = "a result file starts with { or [";
+const COMMENT: &str = "JSON has no comments and no comma behind the last entry: take what the tool itself wrote";
 const BROKEN: &str = "look at that place: something was changed or left out there";
 const TOO_DEEP: &str = "no result file is nested that deeply";
 
@@ -24,7 +25,7 @@ pub(super) struct Documents {
 pub(super) fn read(name: &str, text: &str) -> Result<Documents, ImportError> {
     let mut documents = Documents { values: Vec::new(), repeated: BTreeMap::new() };
     for (place, tree) in serde_json::Deserializer::from_str(text).into_iter::<Tree>().enumerate() {
-        let tree = tree.map_err(|error| not_json(name, place, &error))?;
+        let tree = tree.map_err(|error| not_json(name, text, place, &error))?;
         documents.values.push(tree.value);
         for (key, count) in tree.repeated {
             *documents.repeated.entry(key).or_default() += count;
@@ -33,7 +34,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Documents, ImportError> {
     Ok(documents)
 }
 
-fn not_json(name: &str, place: usize, error: &serde_json::Error) -> ImportError {
+fn not_json(name: &str, text: &str, place: usize, error: &serde_json::Error) -> ImportError {
     let (line, column) = (error.line(), error.column());
     let words = error.to_string();
     // serde_json appends the place, which the sentence names already.
@@ -42,12 +43,20 @@ fn not_json(name: &str, place: usize, error: &serde_json::Error) -> ImportError 
         CUT_OFF
     } else if reason.contains("recursion limit") {
         TOO_DEEP
+    } else if has_comment(text, line) {
+        COMMENT
     } else if place == 0 && line == 1 && column <= 2 {
         NO_RESULT
     } else {
         BROKEN
     };
     ImportError::NotJson { name: name.into(), line, column, reason, hint }
+}
+
+/// Whether the line, or the one before it, has a comment as the documentation of tools writes it.
+fn has_comment(text: &str, line: usize) -> bool {
+    let lines = text.lines().skip(line.saturating_sub(2)).take(2);
+    lines.into_iter().any(|line| line.trim_start().starts_with("//") || line.contains(" // ") || line.contains("/*"))
 }
 
 /// A value that remembers the keys that stood twice. `serde_json` keeps the last of them and says nothing.

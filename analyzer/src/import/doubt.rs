@@ -21,7 +21,7 @@ pub(super) fn doubts(file: &ResultFile) -> Vec<String> {
     let rows = units::count(file.runs.len() as u64, "row");
     let count = |is: &dyn Fn(&Run) -> bool| file.runs.iter().filter(|run| is(run)).count();
     let stats = |run: &Run, of: fn(&crate::record::GenerationStats) -> Option<f64>| run.stats.as_ref().and_then(of);
-    let told: [(usize, &str); 9] = [
+    let told: [(usize, &str); 11] = [
         (
             count(&|run| stats(run, |stats| stats.generation_tps).is_some_and(|rate| rate > DECODE_TPS)),
             "decode faster than 20000 tokens a second, which nothing does: is a time in another unit?",
@@ -50,6 +50,12 @@ pub(super) fn doubts(file: &ResultFile) -> Vec<String> {
             count(&is_too_short),
             "took less than a tenth of what the server says of its work: is a time or a rate in another unit?",
         ),
+        (count(&|run| run.elapsed_s.is_some_and(|seconds| seconds < 0.0)), "took less than no time, which is left out"),
+        // exo's own rows have a rate of 0 for one token; other tools write it for what they did not measure.
+        (
+            count(&|run| foreign(run).is_some_and(|figures| figures.contains(&0.0))),
+            "have a time or a rate of 0, which is no measurement and left out",
+        ),
         (count(&runs_backwards), "end before they begin: the clock ran backwards"),
         (
             count(&|run| {
@@ -71,6 +77,15 @@ pub(super) fn doubts(file: &ResultFile) -> Vec<String> {
         doubts.push(format!("the times of {series} of {all} of node readings go backwards"));
     }
     doubts
+}
+
+/// The times and rates of a row of another tool.
+fn foreign(run: &Run) -> Option<Vec<f64>> {
+    let figures = run.figures.as_ref()?;
+    let stats = run.stats.as_ref();
+    let rates = [stats.and_then(|stats| stats.prompt_tps), stats.and_then(|stats| stats.generation_tps)];
+    let times = [run.elapsed_s, figures.ttft_s, figures.tpot_s, figures.itl_s];
+    Some(rates.into_iter().chain(times).flatten().collect())
 }
 
 fn longest_s(run: &Run) -> Option<f64> {

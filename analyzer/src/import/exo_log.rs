@@ -7,6 +7,7 @@ use super::foreign::{Found, Row, failure};
 use super::instant;
 use super::mlx_lm::value;
 use crate::record::{Comparability, FailureKind};
+use crate::units;
 
 /// Whether the text holds a line of exo's bench.
 pub(super) fn is(text: &str) -> bool {
@@ -49,6 +50,8 @@ struct Log {
     first: Option<f64>,
     now: Option<f64>,
     backwards: usize,
+    /// Summary lines whose time is that between two stamps.
+    stamped: usize,
     /// Summary lines over several requests.
     merged: usize,
     reused: u32,
@@ -154,10 +157,15 @@ impl Log {
             row.figures.sent_s = self.built_at;
             row.figures.done_s = self.now;
             row.elapsed_s =
-                self.now.zip(self.built_at).map(|(done, sent)| done - sent).filter(|seconds| *seconds > 0.0);
+                self.now.zip(self.built_at).map(|(done, sent)| to_ms(done - sent)).filter(|seconds| *seconds > 0.0);
+            if row.elapsed_s.is_some() {
+                self.stamped += 1;
+                row.derive("elapsed_s", "stamp of the summary − stamp of the prompt, both of the log");
+            }
         }
         if concurrency > 1 && !self.walls.is_empty() {
             row.elapsed_s = Some(self.walls.iter().sum::<f64>() / self.walls.len() as f64);
+            row.derive("elapsed_s", "mean of wall_s over the group's batches");
         }
         if let Some(joules) = value(words, "energy=").filter(|joules| *joules > 0.0) {
             row.figures.client_energy_j = Some(joules);
@@ -191,7 +199,7 @@ impl Log {
             .unwrap_or_else(|| "the log holds no summary of it and does not tell why".to_owned());
         for place in 0..u32::try_from(requests).unwrap_or(u32::MAX) {
             let mut failed = failure(row, FailureKind::Untold, &words, place);
-            (failed.sent_s, failed.ended_s) = (self.built_at, self.now);
+            (failed.failure.sent_s, failed.failure.ended_s) = (self.built_at, self.now);
             self.found.failures.push(failed);
         }
     }
@@ -200,7 +208,6 @@ impl Log {
         if self.found.rows.is_empty() {
             return Err("it holds no summary line with prompt_tps and gen_tps, so nothing was measured".into());
         }
-        self.settle_cache();
         // The bench writes local times; a loop's heading tells their zone.
         let zone = self.found.about.get("loop started").and_then(|start| start.get(start.len().checked_sub(6)?..));
         if let (Some(zone), Some(start)) =
@@ -211,7 +218,7 @@ impl Log {
         for (number, why) in &self.failed {
             let row = Row { model: self.here.model.clone(), repeat: number.saturating_sub(1), ..self.here.clone() };
             let mut failed = failure(&row, FailureKind::ClientEnded, why, 0);
-            failed.instance_id = None;
+            failed.failure.instance_id = None;
             self.found.failures.push(failed);
         }
         if !self.failed.is_empty() {
@@ -220,6 +227,14 @@ impl Log {
             let why: String = why.chars().take(120).collect();
             self.found.notices.push(format!(
                 "{failed} of {all} iterations of the loop failed before they measured anything, the last with: {why}"
+            ));
+        }
+        self.settle_cache();
+        if self.stamped > 0 {
+            let (stamped, all) = (self.stamped, units::count(self.found.rows.len() as u64, "summary line"));
+            self.found.notices.push(format!(
+                "the elapsed time of {stamped} of {all} is the difference of two log stamps (prompt built to summary written): \
+                 it holds the client's own work and is right to a millisecond at best"
             ));
         }
         if self.merged > 0 {
@@ -244,7 +259,15 @@ impl Log {
             // The cell tells it already.
             row.settings.remove("prefix cache");
         }
+        for failed in &mut self.found.failures {
+            failed.settings.remove("prefix cache");
+        }
     }
+}
+
+/// The stamps are written to the millisecond; more digits are the binary fraction's.
+fn to_ms(seconds: f64) -> f64 {
+    (seconds * 1e3).round() / 1e3
 }
 
 /// Without the colours of a terminal.

@@ -34,8 +34,8 @@ pub(super) fn import_ci(documents: &[Value]) -> Result<Found, String> {
                 row.repeat = u32::try_from(place).unwrap_or(u32::MAX);
                 row.generation_tokens = whole(request, "tokens");
                 row.elapsed_s = number(request, "elapsed_s");
-                row.generation_tps = number(request, "decode_tps").filter(|rate| *rate > 0.0);
-                row.figures.ttft_s = number(request, "time_to_first_token_s").filter(|seconds| *seconds > 0.0);
+                row.generation_tps = number(request, "decode_tps");
+                row.figures.ttft_s = number(request, "time_to_first_token_s");
                 row.figures.streamed = Some(true);
                 if request.get("success") == Some(&Value::Bool(false)) {
                     let words = text(request, "error")

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::record::{Comparability, Failure, FailureKind, Figures, GenerationStats, Leftover, ResultFile, Run};
+use crate::units;
 
 /// What an importer found.
 #[derive(Debug, Default)]
@@ -12,7 +13,7 @@ pub(super) struct Found {
     /// The rows.
     pub(super) rows: Vec<Row>,
     /// What was asked for and failed.
-    pub(super) failures: Vec<Failure>,
+    pub(super) failures: Vec<Failed>,
     /// The engine.
     pub(super) engine: Option<String>,
     /// Start of the measurement, as the file has it.
@@ -41,6 +42,8 @@ pub(super) struct Row {
     pub(super) concurrency: Option<u32>,
     /// Repeat, from 0.
     pub(super) repeat: u32,
+    /// Place among the requests of its repeat, where several ran side by side: they disturb each other and are one measurement.
+    pub(super) place: Option<u32>,
     /// exo's labels and instance.
     pub(super) sharding: Option<String>,
     /// As above.
@@ -67,9 +70,23 @@ pub(super) struct Row {
     pub(super) figures: Figures,
 }
 
+/// A failure, with the settings that tell its cell.
+#[derive(Debug, Clone)]
+pub(super) struct Failed {
+    /// What failed.
+    pub(super) failure: Failure,
+    /// As those of a row.
+    pub(super) settings: BTreeMap<String, String>,
+}
+
 impl Row {
-    /// Whether it holds any figure at all.
-    fn is_measured(&self) -> bool {
+    /// Names a figure that the tool did not publish, and how it follows from others.
+    pub(super) fn derive(&mut self, name: &str, how: &str) {
+        self.figures.derived.insert(name.to_owned(), how.to_owned());
+    }
+
+    /// The figures that are above 0 wherever something was measured.
+    fn told(&self) -> impl Iterator<Item = f64> {
         let figures = &self.figures;
         [
             self.elapsed_s,
@@ -81,10 +98,14 @@ impl Row {
             figures.output_tps,
             figures.exo_max_times_n_tps,
         ]
-        .iter()
+        .into_iter()
         .flatten()
-        .any(|value| *value > 0.0)
-            || figures.published.values().any(|value| value.as_f64().is_some_and(|value| value > 0.0))
+    }
+
+    /// Whether it holds any figure at all.
+    fn is_measured(&self) -> bool {
+        self.told().any(|value| value > 0.0)
+            || self.figures.published.values().any(|value| value.as_f64().is_some_and(|value| value > 0.0))
     }
 }
 
@@ -93,12 +114,27 @@ impl Row {
 pub(super) fn lay_down(found: &mut Found) -> ResultFile {
     let rows = std::mem::take(&mut found.rows);
     let all = rows.len();
-    let rows: Vec<Row> = rows.into_iter().filter(Row::is_measured).collect();
-    if rows.len() < all {
-        let empty = all - rows.len();
-        found.notices.push(format!("{empty} of {all} rows hold no figure and are left out"));
+    let (rows, empty): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(Row::is_measured);
+    // A request of nothing but zeros is one that produced nothing; one without any number says nothing of what became of it.
+    let (nothing, untold): (Vec<Row>, Vec<Row>) = empty.into_iter().partition(|row| row.told().next().is_some());
+    for row in &nothing {
+        found.failures.push(failure(row, FailureKind::Untold, NOTHING, row.place.unwrap_or(0)));
     }
-    if rows.iter().any(|row| row.concurrency.is_none() && row.figures.stands_for > Some(1)) {
+    if !nothing.is_empty() {
+        found.notices.push(format!(
+            "{} of {} hold no figure above 0: nothing was measured, which is a failure and no number",
+            nothing.len(),
+            units::count(all as u64, "row")
+        ));
+    }
+    if !untold.is_empty() {
+        found.notices.push(format!(
+            "{} of {} hold no figure and are left out",
+            untold.len(),
+            units::count(all as u64, "row")
+        ));
+    }
+    if rows.iter().any(|row| row.concurrency.is_none() && (row.figures.stands_for > Some(1) || row.place > Some(0))) {
         found.notices.push("it does not tell how many requests ran at once; 1 stands for it".to_owned());
     }
     let mut values: BTreeMap<&str, BTreeSet<Option<&str>>> = BTreeMap::new();
@@ -108,32 +144,44 @@ pub(super) fn lay_down(found: &mut Found) -> ResultFile {
             values.entry(name).or_default().insert(row.settings.get(*name).map(String::as_str));
         }
     }
-    let varying: BTreeSet<String> =
-        values.iter().filter(|(_, values)| values.len() > 1).map(|(name, _)| (*name).to_owned()).collect();
-    for (name, values) in &values {
-        if let (1, Some(Some(value))) = (values.len(), values.first()) {
-            found.about.insert((*name).to_owned(), (*value).to_owned());
+    for failed in &found.failures {
+        for (name, value) in &failed.settings {
+            values.entry(name).or_default().insert(Some(value));
         }
     }
-    ResultFile {
-        runs: rows.into_iter().map(|row| run(row, &varying)).collect(),
-        failures: std::mem::take(&mut found.failures),
-        ..ResultFile::default()
-    }
+    let varying: BTreeSet<String> =
+        values.iter().filter(|(_, values)| values.len() > 1).map(|(name, _)| (*name).to_owned()).collect();
+    let same: Vec<(String, String)> = values
+        .iter()
+        .filter(|(_, values)| values.len() == 1)
+        .filter_map(|(name, values)| Some(((*name).to_owned(), (*values.first()?)?.to_owned())))
+        .collect();
+    found.about.extend(same);
+    let failures = std::mem::take(&mut found.failures).into_iter().map(|failed| Failure {
+        model_id: cell_model(failed.failure.model_id.as_deref(), &failed.settings, &varying),
+        ..failed.failure
+    });
+    let failures = failures.collect();
+    ResultFile { runs: rows.into_iter().map(|row| run(row, &varying)).collect(), failures, ..ResultFile::default() }
 }
 
-fn run(row: Row, varying: &BTreeSet<String>) -> Run {
-    let variant: Vec<String> = row
-        .settings
+const NOTHING: &str = "every figure of it is 0 or below: nothing was measured";
+
+/// The model with the settings that make a cell of its own.
+fn cell_model(model: Option<&str>, settings: &BTreeMap<String, String>, varying: &BTreeSet<String>) -> Option<String> {
+    let variant: Vec<String> = settings
         .iter()
         .filter(|(name, _)| varying.contains(*name))
         .map(|(name, value)| format!("{name} {value}"))
         .collect();
-    let model_id = match (row.model.clone(), variant.is_empty()) {
-        (Some(model), true) => Some(model),
-        (model, false) => Some(format!("{} [{}]", model.as_deref().unwrap_or("model"), variant.join(", "))),
-        (None, true) => None,
-    };
+    match (model, variant.is_empty()) {
+        (model, true) => model.map(str::to_owned),
+        (model, false) => Some(format!("{} [{}]", model.unwrap_or("model"), variant.join(", "))),
+    }
+}
+
+fn run(row: Row, varying: &BTreeSet<String>) -> Run {
+    let model_id = cell_model(row.model.as_deref(), &row.settings, varying);
     let stats = GenerationStats {
         prompt_tps: row.prompt_tps,
         generation_tps: row.generation_tps,
@@ -158,7 +206,7 @@ fn run(row: Row, varying: &BTreeSet<String>) -> Run {
         tg: row.tg,
         repeat_index: Some(row.repeat),
         concurrency: row.concurrency,
-        concurrent_index: None,
+        concurrent_index: row.place,
         download_duration_s: None,
         exoscope: None,
         figures: Some(Box::new(row.figures)),
@@ -167,8 +215,8 @@ fn run(row: Row, varying: &BTreeSet<String>) -> Run {
 }
 
 /// A failure that a tool counts and does not describe.
-pub(super) fn failure(row: &Row, kind: FailureKind, message: &str, place: u32) -> Failure {
-    Failure {
+pub(super) fn failure(row: &Row, kind: FailureKind, message: &str, place: u32) -> Failed {
+    let failure = Failure {
         kind,
         message: message.chars().take(300).collect(),
         status: None,
@@ -190,7 +238,8 @@ pub(super) fn failure(row: &Row, kind: FailureKind, message: &str, place: u32) -
         sent_s: row.figures.sent_s,
         ended_s: row.figures.done_s,
         frames: None,
-    }
+    };
+    Failed { failure, settings: row.settings.clone() }
 }
 
 /// A number at a key: of a number, or of a text that is one. What is no finite number is absent.

@@ -18,6 +18,23 @@ pub(crate) fn parse(text: &str) -> Option<Instant> {
         let unix_s = if seconds.abs() > 1e11 { seconds / 1e3 } else { seconds };
         return Some(Instant { unix_s, zoned: true }).filter(|_| unix_s.is_finite());
     }
+    let dashed;
+    // vLLM writes 20260816-160853.
+    let text = match text.split_once('-') {
+        Some((date, clock)) if all_digits(date, 8) && all_digits(clock, 6) => {
+            dashed = format!(
+                "{}-{}-{}T{}:{}:{}",
+                &date[..4],
+                &date[4..6],
+                &date[6..],
+                &clock[..2],
+                &clock[2..4],
+                &clock[4..]
+            );
+            dashed.as_str()
+        }
+        _ => text,
+    };
     let (date, clock) = text.split_at_checked(10)?;
     let mut parts = date.split('-');
     let (year, month, day) = (digits(parts.next()?, 4)?, digits(parts.next()?, 2)?, digits(parts.next()?, 2)?);
@@ -40,6 +57,31 @@ pub(crate) fn parse(text: &str) -> Option<Instant> {
     let days = days_since_1970(year, month, day);
     let whole = days * 86_400 + hour * 3600 + minute * 60 - offset_s;
     Some(Instant { unix_s: whole as f64 + second, zoned: !zone.is_empty() })
+}
+
+fn all_digits(text: &str, many: usize) -> bool {
+    text.len() == many && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The spelling of an instant whose zone is not known, to the millisecond: `2026-08-16T16:08:51.456`.
+pub(crate) fn words(unix_s: f64) -> String {
+    let ms = (unix_s * 1e3).round() as i64;
+    let (days, rest) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000));
+    let (year, month, day) = date_of(days);
+    let (hour, minute, second, ms) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60, rest % 1000);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}")
+}
+
+/// The reverse of [`days_since_1970`].
+fn date_of(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day_of_year - (153 * shifted + 2) / 5 + 1)
 }
 
 fn digits(text: &str, most: usize) -> Option<i64> {
@@ -89,6 +131,14 @@ mod tests {
         assert!(!parse("2026-04-14 23:26:50").unwrap().zoned);
         assert_eq!(parse("1970-01-01T00:00:00Z").unwrap().unix_s, 0.0);
         assert_eq!(parse("2000-03-01T00:00:00Z").unwrap().unix_s, 951_868_800.0);
+    }
+
+    #[test]
+    fn an_instant_is_written_as_it_is_read() {
+        assert_eq!(words(parse("20260816-160853").unwrap().unix_s), "2026-08-16T16:08:53.000");
+        for text in ["1969-12-31T23:59:59.999", "2000-02-29T00:00:00.000", "2026-11-30T12:00:01.500"] {
+            assert_eq!(words(parse(text).unwrap().unix_s), text);
+        }
     }
 
     #[test]

@@ -4,8 +4,8 @@
 
 use serde_json::{Map, Value};
 
-use super::delimited;
 use super::foreign::{Found, NS, Row, number, scaled, settings, text, whole};
+use super::{delimited, instant};
 use crate::units;
 
 /// What a test depends on, by llama-bench's own names. What is not here says who built it or when, or is a figure.
@@ -71,6 +71,9 @@ fn tests<'a>(rows: impl Iterator<Item = &'a Value>) -> Found {
             ..Row::default()
         };
         found.started_at = found.started_at.or_else(|| text(test, "test_time"));
+        let first = found.started_at.as_deref().and_then(instant::parse);
+        let began = text(test, "test_time").and_then(|at| instant::parse(&at));
+        let since_first = began.zip(first).map(|(began, first)| began.unix_s - first.unix_s);
         if let Some(file) = text(test, "model_filename") {
             found
                 .about
@@ -93,15 +96,34 @@ fn tests<'a>(rows: impl Iterator<Item = &'a Value>) -> Found {
             found.class = Some(crate::record::Comparability::AggregateOnly);
             continue;
         }
+        // A prompt that fills the context to a depth is read again before each repeat, and takes a time that is not told.
+        let clock = since_first.filter(|_| whole(test, "n_depth").is_none_or(|depth| depth == 0)).zip(times.first());
+        let mut clock = clock.map(|(began, first)| began + warm_up_s(pp, tg, first / NS));
         for (repeat, rate) in rates.iter().enumerate() {
             let time = times.get(repeat).map(|ns| ns / NS);
             let mut row = rated(base.clone(), Some(*rate), time);
             row.repeat = u32::try_from(repeat).unwrap_or(u32::MAX);
+            if let (Some(sent), Some(time)) = (clock, time) {
+                (row.figures.sent_s, row.figures.done_s) = (Some(sent), Some(sent + time));
+                row.derive("sent_s", TIMED);
+                clock = Some(sent + time);
+            }
             found.rows.push(row);
         }
     }
     combined_notice(combined, &mut found);
     found
+}
+
+const TIMED: &str = "the second of test_time, a warm-up (as long as a repeat for prompts, a token for generation), then the \
+                     repeats one after the other";
+
+/// llama-bench runs the whole prompt once before the repeats, or one token.
+fn warm_up_s(pp: Option<u64>, tg: Option<u64>, repeat_s: f64) -> f64 {
+    match (pp.unwrap_or(0), tg.unwrap_or(0)) {
+        (0, tokens) => repeat_s / tokens.max(1) as f64,
+        _ => repeat_s,
+    }
 }
 
 pub(super) fn combined_notice(combined: usize, found: &mut Found) {
@@ -216,6 +238,13 @@ pub(super) fn import_batched(documents: &[Value]) -> Result<Found, String> {
                 // The prompts of all sequences are prefilled together.
                 row.prompt_tps = row.prompt_tps.zip(sequences).map(|(rate, count)| rate / f64::from(count));
             }
+        }
+        if sequences > Some(1) {
+            row.derive("generation_tps", "speed_tg / pl, inside the engine");
+            if !shared {
+                row.derive("prompt_tps", "speed_pp / pl, inside the engine");
+            }
+            row.derive("output_tps", "tg · pl / t, inside the engine");
         }
         for key in ["t_pp", "speed_pp", "t_tg", "speed_tg", "speed"] {
             if let Some(value) = number(line, key) {

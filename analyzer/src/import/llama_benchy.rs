@@ -53,9 +53,19 @@ fn entry(document: &Value, bench: &Value, found: &mut Found) {
     let whole_batch = values("tg_throughput");
     let count = [&prefill, &decode, &first].iter().map(|list| list.len()).max().unwrap_or(0);
     let together = usize::try_from(concurrency.unwrap_or(1)).unwrap_or(1).max(1);
+    // Where a request is missing its run is, too: then all of them are one measurement.
+    let told = count.is_multiple_of(together);
+    if !told {
+        found.notices.push(format!(
+            "{count} values of runs of {together} requests do not tell which belong to one run: they are taken as one"
+        ));
+    }
+    let whole_batch = if told { whole_batch } else { Vec::new() };
     for place in 0..count {
         let mut row = base.clone();
-        row.repeat = u32::try_from(place / together).unwrap_or(u32::MAX);
+        let number = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
+        row.repeat = if told { number(place / together) } else { 0 };
+        row.place = (together > 1).then(|| number(if told { place % together } else { place }));
         row.prompt_tps = prefill.get(place).copied();
         row.generation_tps = decode.get(place).copied();
         row.figures.ttft_s = first.get(place).map(|ms| ms / MS);

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::{Map, Value};
+
 use super::foreign::{Found, Row};
-use super::llama_bench::{combined_notice, rated};
+use super::llama_bench::{self, combined_notice, rated};
 
 /// The Markdown table, as it is pasted into threads with words around it.
 pub(super) fn is(text: &str) -> bool {
@@ -58,6 +60,54 @@ pub(super) fn import(text: &str) -> Result<Found, String> {
         found.notices.push(format!("{unread} lines of the table name no test that is known, and are left out"));
     }
     Ok(found)
+}
+
+/// The columns of llama-batched-bench's table, and its names for them in JSON.
+const BATCHED: [(&str, &str); 10] = [
+    ("PP", "pp"),
+    ("TG", "tg"),
+    ("B", "pl"),
+    ("N_KV", "n_kv"),
+    ("T_PP s", "t_pp"),
+    ("S_PP t/s", "speed_pp"),
+    ("T_TG s", "t_tg"),
+    ("S_TG t/s", "speed_tg"),
+    ("T s", "t"),
+    ("S t/s", "speed"),
+];
+
+/// Whether the text holds the table of llama-batched-bench.
+pub(super) fn is_batched(text: &str) -> bool {
+    text.lines().any(is_batched_heading)
+}
+
+fn is_batched_heading(line: &str) -> bool {
+    cells(line).iter().map(String::as_str).eq(BATCHED.iter().map(|(column, _)| *column))
+}
+
+/// The table of llama-batched-bench, which is its JSON in other clothes.
+pub(super) fn import_batched(text: &str) -> Result<Found, String> {
+    let rows = text.lines().skip_while(|line| !is_batched_heading(line)).filter_map(|line| {
+        let numbers: Vec<serde_json::Number> =
+            cells(line).iter().map(|cell| cell.parse().ok()).collect::<Option<_>>()?;
+        let named = BATCHED.iter().map(|(_, name)| (*name).to_owned());
+        (numbers.len() == BATCHED.len())
+            .then(|| named.zip(numbers.into_iter().map(Value::Number)).collect::<Map<_, _>>())
+    });
+    let documents: Vec<Value> = rows
+        .map(|mut row| {
+            let count = |row: &Map<String, Value>, name: &str| row.get(name).and_then(Value::as_u64);
+            // A prompt that all sequences share stands in the cache once.
+            let shared = count(&row, "pp")
+                .zip(count(&row, "tg"))
+                .zip(count(&row, "pl"))
+                .zip(count(&row, "n_kv"))
+                .is_some_and(|(((pp, tg), pl), n_kv)| pl > 1 && n_kv == pp + pl * tg);
+            row.insert("is_pp_shared".to_owned(), u64::from(shared).into());
+            Value::Object(row)
+        })
+        .collect();
+    llama_bench::import_batched(&documents)
 }
 
 fn row_of(heading: &[String], row: &[String]) -> Option<Row> {

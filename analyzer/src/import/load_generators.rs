@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::foreign::{Found, MS, Row, failure, number, scaled, settings, text, whole};
+use super::instant;
 use crate::record::{Comparability, FailureKind};
 
 /// AIPerf's `profile_export_aiperf.json`.
@@ -42,13 +43,21 @@ pub(super) fn import_aiperf(documents: &[Value]) -> Result<Found, String> {
             .or_else(|| document.pointer("/input_config/loadgen").and_then(|load| whole(load, "concurrency")));
         let mut row = Row {
             model,
-            pp: tokens("input_sequence_length"),
-            tg: tokens("output_sequence_length"),
+            pp: aiperf_asked(document, "input").or_else(|| tokens("input_sequence_length")),
+            // What was generated is no length that was asked for.
+            tg: aiperf_asked(document, "output"),
+            prompt_tokens: tokens("input_sequence_length"),
+            generation_tokens: tokens("output_sequence_length"),
             concurrency: concurrency.and_then(|count| u32::try_from(count).ok()).filter(|count| *count > 0),
             elapsed_s: seconds("request_latency", "avg"),
             generation_tps: plain("output_token_throughput_per_user"),
             ..Row::default()
         };
+        obtained(&mut row);
+        let instant = |key: &str| Some(instant::parse(&text(document, key)?)?.unix_s);
+        let first = found.started_at.as_deref().and_then(instant::parse).map(|first| first.unix_s);
+        let since = |key: &str| Some(instant(key)? - first?);
+        (row.figures.sent_s, row.figures.done_s) = since("start_time").zip(since("end_time")).unzip();
         row.figures.stands_for = count.filter(|count| *count > 0.0).map(|count| count as u64);
         row.figures.streamed = document.pointer("/input_config/endpoint/streaming").and_then(Value::as_bool);
         row.figures.ttft_s = seconds("time_to_first_token", "avg");
@@ -65,12 +74,31 @@ pub(super) fn import_aiperf(documents: &[Value]) -> Result<Found, String> {
         }
         let mismatch = plain("osl_mismatch_diff_pct");
         if let Some(percent) = mismatch.filter(|percent| percent.abs() > 5.0) {
-            found.notices.push(format!("answers were {percent:.0} % longer than asked for on average: the lengths differ from request to request"));
+            let than = if percent < 0.0 { "shorter" } else { "longer" };
+            found.notices.push(format!(
+                "answers were {:.0} % {than} than asked for on average: the lengths differ from request to request",
+                percent.abs()
+            ));
         }
         errors(document, &row, &mut found);
         found.rows.push(row);
     }
     Ok(found)
+}
+
+/// The length that the load was made with, where the file tells it.
+fn aiperf_asked(document: &Value, side: &str) -> Option<u64> {
+    ["/input_config/input/prompt", "/input_config/prompt", "/input_config/prompts"]
+        .iter()
+        .find_map(|prompt| whole(document.pointer(&format!("{prompt}/{side}_tokens"))?, "mean"))
+        .filter(|tokens| *tokens > 0)
+}
+
+/// Loads that differ in what was generated are not one, where no length tells them apart.
+fn obtained(row: &mut Row) {
+    if let (None, Some(tokens)) = (row.tg, row.generation_tokens) {
+        row.settings.insert("mean output tokens".to_owned(), tokens.to_string());
+    }
 }
 
 fn errors(document: &Value, row: &Row, found: &mut Found) {
@@ -105,15 +133,24 @@ pub(super) fn import_guidellm(documents: &[Value]) -> Result<Found, String> {
             base.settings.extend(settings(strategy, &["type_", "rate", "streams"]));
             base.concurrency =
                 whole(strategy, "streams").and_then(|count| u32::try_from(count).ok()).filter(|count| *count > 0);
+            if text(strategy, "type_").as_deref() == Some("synchronous") {
+                base.concurrency = Some(1);
+            }
         }
+        let asked = |side: &str| guidellm_asked(bench, side);
+        (base.pp, base.tg) = (asked("prompt_tokens"), asked("output_tokens"));
         let start = number(bench, "start_time")
             .or_else(|| bench.pointer("/run_stats").and_then(|stats| number(stats, "start_time")));
         found.started_at = found.started_at.or_else(|| start.map(|seconds| seconds.to_string()));
+        let first = found.started_at.as_deref().and_then(instant::parse).map(|first| first.unix_s);
         let listed =
             |kind: &str| bench.get("requests").and_then(|requests| requests.get(kind)).and_then(Value::as_array);
         for (place, request) in listed("errored").into_iter().flatten().enumerate() {
             let words = text(request, "error").unwrap_or_else(|| "counted as failed".to_owned());
-            found.failures.push(failure(&base, FailureKind::Untold, &words, u32::try_from(place).unwrap_or(u32::MAX)));
+            let mut row = base.clone();
+            row.pp = row.pp.or_else(|| whole(request, "prompt_tokens"));
+            (row.figures.sent_s, row.figures.done_s) = guidellm_times(request, first).unzip();
+            found.failures.push(failure(&row, FailureKind::Untold, &words, u32::try_from(place).unwrap_or(u32::MAX)));
         }
         match listed("successful").filter(|list| !list.is_empty()) {
             Some(requests) => {
@@ -121,13 +158,17 @@ pub(super) fn import_guidellm(documents: &[Value]) -> Result<Found, String> {
                     let known: Vec<f64> = requests.iter().filter_map(|request| number(request, key)).collect();
                     crate::statistics::spread::mean(&known).map(|tokens| tokens.round() as u64)
                 };
-                (base.pp, base.tg) = (mean("prompt_tokens"), mean("output_tokens"));
+                base.pp = base.pp.or_else(|| mean("prompt_tokens"));
+                base.generation_tokens = mean("output_tokens");
+                obtained(&mut base);
                 for (place, request) in requests.iter().enumerate() {
-                    found.rows.push(guidellm_request(&base, request, place));
+                    let mut row = guidellm_request(&base, request, place);
+                    (row.figures.sent_s, row.figures.done_s) = guidellm_times(request, first).unzip();
+                    found.rows.push(row);
                 }
             }
             None => {
-                found.rows.push(guidellm_summary(base, bench));
+                found.rows.push(guidellm_summary(base, bench, first));
                 found.class = Some(Comparability::AggregateOnly);
             }
         }
@@ -146,9 +187,40 @@ fn guidellm_model(bench: &Value) -> Option<String> {
         .find_map(|pointer| bench.pointer(pointer)?.as_str().map(str::to_owned))
 }
 
+/// The length that the load was made with: "prompt_tokens=256,output_tokens=128", or the same as an object.
+fn guidellm_asked(bench: &Value, side: &str) -> Option<u64> {
+    let data = ["/args/data/0", "/args/data", "/config/requests/data", "/request_loader/data"]
+        .iter()
+        .filter_map(|pointer| bench.pointer(pointer));
+    data.into_iter().find_map(|data| match data {
+        Value::String(words) => match serde_json::from_str::<Value>(words) {
+            Ok(object) => whole(&object, side),
+            Err(_) => words.split(',').find_map(|part| part.trim().strip_prefix(side)?.strip_prefix('=')?.parse().ok()),
+        },
+        object => whole(object, side),
+    })
+}
+
+/// Sent and done, s since the start of the first load.
+fn guidellm_times(request: &Value, first: Option<f64>) -> Option<(f64, f64)> {
+    let timings = request.pointer("/info/timings").unwrap_or(&Value::Null);
+    let at = |keys: [&str; 2], deep: &str| {
+        keys.iter().find_map(|key| number(request, key)).or_else(|| number(timings, deep)).zip(first)
+    };
+    let since = |(at, first): (f64, f64)| at - first;
+    let sent = at(["request_start_time", "start_time"], "request_start").map(since)?;
+    Some((sent, at(["request_end_time", "end_time"], "request_end").map(since)?))
+}
+
 fn guidellm_request(base: &Row, request: &Value, place: usize) -> Row {
     let mut row = base.clone();
-    row.repeat = u32::try_from(place).unwrap_or(u32::MAX);
+    // Requests of a load keep each other waiting, so they are one measurement; one after the other they are as many.
+    let number_of = u32::try_from(place).unwrap_or(u32::MAX);
+    if row.concurrency == Some(1) {
+        row.repeat = number_of;
+    } else {
+        row.place = Some(number_of);
+    }
     row.prompt_tokens = whole(request, "prompt_tokens");
     row.generation_tokens = whole(request, "output_tokens");
     // Seconds here, and milliseconds wherever the name says so.
@@ -162,10 +234,13 @@ fn guidellm_request(base: &Row, request: &Value, place: usize) -> Row {
         }
     }
     row.generation_tps = row.figures.itl_s.filter(|seconds| *seconds > 0.0).map(|seconds| 1.0 / seconds);
+    if row.generation_tps.is_some() {
+        row.derive("generation_tps", "1 / inter_token_latency, by the client's clock");
+    }
     row
 }
 
-fn guidellm_summary(mut row: Row, bench: &Value) -> Row {
+fn guidellm_summary(mut row: Row, bench: &Value, began: Option<f64>) -> Row {
     let of = |name: &str| bench.pointer(&format!("/metrics/{name}/successful"));
     let mean = |name: &str| of(name).and_then(|metric| number(metric, "mean"));
     row.elapsed_s = mean("request_latency");
@@ -175,8 +250,11 @@ fn guidellm_summary(mut row: Row, bench: &Value) -> Row {
     row.figures.requests_per_s = mean("requests_per_second");
     row.figures.stands_for = of("request_latency").and_then(|metric| whole(metric, "count"));
     let tokens = |name: &str| mean(name).filter(|n| *n >= 0.0).map(|n| n.round() as u64);
-    row.pp = tokens("prompt_token_count");
-    row.tg = tokens("output_token_count");
+    (row.prompt_tokens, row.generation_tokens) = (tokens("prompt_token_count"), tokens("output_token_count"));
+    row.pp = row.pp.or(row.prompt_tokens);
+    obtained(&mut row);
+    let first = number(bench, "start_time").zip(number(bench, "end_time"));
+    (row.figures.sent_s, row.figures.done_s) = first.zip(began).map(|((a, b), began)| (a - began, b - began)).unzip();
     for name in ["request_latency", "time_to_first_token_ms", "inter_token_latency_ms"] {
         if let Some(Value::Object(metric)) = of(name) {
             // Its distributions can hold every value; the named figures are enough.
@@ -205,10 +283,12 @@ pub(super) fn import_inference_perf(documents: &[Value]) -> Result<Found, String
         let throughput = |name: &str| document.pointer("/successes/throughput").and_then(|rates| number(rates, name));
         let mut row = Row {
             pp: tokens("prompt_len"),
-            tg: tokens("output_len"),
+            prompt_tokens: tokens("prompt_len"),
+            generation_tokens: tokens("output_len"),
             elapsed_s: latency("request_latency"),
             ..Row::default()
         };
+        obtained(&mut row);
         row.figures.stands_for = document.get("successes").and_then(|ok| whole(ok, "count")).filter(|count| *count > 0);
         row.figures.ttft_s = latency("time_to_first_token");
         row.figures.tpot_s = latency("time_per_output_token");
@@ -216,6 +296,9 @@ pub(super) fn import_inference_perf(documents: &[Value]) -> Result<Found, String
         row.figures.itl_p99_s =
             document.pointer("/successes/latency/inter_token_latency").and_then(|metric| number(metric, "p99"));
         row.generation_tps = row.figures.tpot_s.filter(|seconds| *seconds > 0.0).map(|seconds| 1.0 / seconds);
+        if row.generation_tps.is_some() {
+            row.derive("generation_tps", "1 / mean time_per_output_token, by the client's clock");
+        }
         row.figures.output_tps = throughput("output_tokens_per_sec");
         row.figures.requests_per_s = throughput("requests_per_sec");
         if let Some(Value::Object(metrics)) = document.pointer("/successes/latency") {

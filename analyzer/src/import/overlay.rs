@@ -1,5 +1,7 @@
 //! Power readings of another instrument, laid over a run by time: macmon, powermetrics, a meter at the wall.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::instant::{self, Instant};
@@ -36,6 +38,10 @@ pub fn overlay(result: &ResultFile, name: &str, content: &[u8]) -> Result<(Overl
     if instrument.unread > 0 {
         notices.push(format!("{} readings of {name} are no power and are left out", instrument.unread));
     }
+    if result.merged.len() > 1 {
+        let hint = "lay them over each part before the parts are merged";
+        return Err(refuse("power readings for a merged file, whose parts count from starts of their own", hint));
+    }
     let start = result.exoscope.as_ref().map(|provenance| provenance.started_at.as_str());
     let start = start.or_else(|| result.source.as_ref()?.started_at.as_deref()).and_then(instant::parse);
     let Some(start) = start else {
@@ -47,6 +53,9 @@ pub fn overlay(result: &ResultFile, name: &str, content: &[u8]) -> Result<(Overl
     if !start.zoned || instrument.readings.iter().any(|(at, _)| !at.zoned) {
         notices.push("a time without a zone was taken as UTC: see that the readings lie where the load was".to_owned());
     }
+    let timed: BTreeSet<&String> =
+        result.runs.iter().filter_map(|run| run.figures.as_ref()?.derived.get("sent_s")).collect();
+    notices.extend(timed.into_iter().map(|how| format!("when the requests ran was reckoned: {how}")));
     let mut readings: Vec<(f64, f64)> =
         instrument.readings.iter().map(|(at, watts)| (at.unix_s - start.unix_s, *watts)).collect();
     if readings.windows(2).any(|pair| pair[1].0 < pair[0].0) {
@@ -129,6 +138,11 @@ pub(super) fn is_macmon(document: &Value) -> bool {
     document.get("sys_power").is_some() && document.get("timestamp").is_some()
 }
 
+/// The same with the comments that macmon's documentation puts into it.
+pub(super) fn is_macmon_documentation(text: &str) -> bool {
+    text.contains("\"sys_power\"") && text.contains("\"timestamp\"") && text.contains(" // ")
+}
+
 /// `sys_power` is the machine's own meter (SMC PSTR) at the instant of the reading.
 fn macmon(documents: &[Value]) -> Instrument {
     let readings = documents.iter().map(|document| {
@@ -148,7 +162,10 @@ pub(super) fn is_powermetrics(text: &str) -> bool {
 /// Rails of the chip in mW, the mean over the interval before the stamp.
 fn powermetrics(text: &str) -> Instrument {
     let samples = text.split("<plist").skip(1).map(|sample| {
-        let at = instant::parse(tagged(sample, "timestamp")?)?;
+        let mut at = instant::parse(tagged(sample, "timestamp")?)?;
+        // The mean over an interval stands for its middle.
+        let interval_s = tagged(sample, "elapsed_ns").and_then(|ns| ns.parse::<f64>().ok()).map(|ns| ns / 1e9);
+        at.unix_s -= interval_s.filter(|seconds| (0.0..=60.0).contains(seconds)).unwrap_or(0.0) / 2.0;
         let watts = tagged(sample, "combined_power").and_then(|mw| mw.parse::<f64>().ok()).map(|mw| mw / 1e3);
         Some((at, watts.or_else(|| tagged(sample, "package_watts")?.parse().ok())?))
     });

@@ -80,6 +80,8 @@ pub(super) const FORMATS: &[Format] = &[
     row("llama-bench CSV", "its heading with build_commit, n_prompt and avg_ts", EngineInternal, Text(llama_bench::is_csv, llama_bench::import_csv)),
     row("llama-bench SQL", "its INSERT INTO with avg_ts", EngineInternal, Text(llama_bench::is_sql, llama_bench::import_sql)),
     row("a llama-bench table in Markdown", "its columns model, test and t/s", AggregateOnly, Text(llama_table::is, llama_table::import)),
+    row("a llama-batched-bench table in Markdown", "its columns PP, TG, B and N_KV", EngineInternal, Text(llama_table::is_batched, llama_table::import_batched)),
+    row("readings of macmon with comments, as its documentation shows them", "its sys_power and comments", Endpoint, RefusedText(overlay::is_macmon_documentation, "comments are no JSON: pipe what macmon itself writes (macmon pipe) into a file, and give that to exoscope report RUN --power")),
     row("power readings of powermetrics", "a property list with processor power", Endpoint, RefusedText(overlay::is_powermetrics, OVERLAY)),
     row("readings of a power meter", "a table with a time and watts", Endpoint, RefusedText(overlay::is_meter, OVERLAY)),
 ];

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::foreign::{Found, MS, Row, failure, number, scaled, settings, text, whole};
+use super::instant;
 use crate::record::{Comparability, FailureKind};
 
 /// One result, or the list that a sweep writes.
@@ -34,65 +35,83 @@ pub(super) fn import(documents: &[Value]) -> Result<Found, String> {
         Value::Array(rows) => rows.iter().collect::<Vec<_>>(),
         row => vec![row],
     });
+    let results: Vec<&Value> = results.collect();
+    let first = results.iter().filter_map(|result| Some(window(result)?.0)).reduce(f64::min);
+    found.started_at = first.map(instant::words);
+    if first.is_some() {
+        found.about.insert("start".to_owned(), TIMED.to_owned());
+    }
     for result in results {
-        one(result, &mut found)?;
+        one(result, first, &mut found)?;
     }
     Ok(found)
 }
 
-fn one(result: &Value, found: &mut Found) -> Result<(), String> {
+const TIMED: &str = "its date, which is the second of its end on a clock without a zone, less its duration";
+
+/// When the run began and ended, s since 1970 on a clock whose zone the file does not tell: it is dated once it is done.
+fn window(result: &Value) -> Option<(f64, f64)> {
+    let end = instant::parse(&text(result, "date")?)?.unix_s;
+    Some((end - number(result, "duration").filter(|seconds| *seconds > 0.0)?, end))
+}
+
+fn one(result: &Value, first: Option<f64>, found: &mut Found) -> Result<(), String> {
     let completed = whole(result, "completed")
         .or_else(|| whole(result, "num_prompts"))
         .ok_or("it does not tell how many requests were completed")?;
     let failed = whole(result, "failed")
         .unwrap_or_else(|| whole(result, "num_prompts").unwrap_or(completed).saturating_sub(completed));
-    found.started_at = found.started_at.take().or_else(|| text(result, "date"));
     let each = |key: &str| whole(result, key).filter(|_| completed > 0).map(|total| total / completed);
     let mut row = Row {
         model: text(result, "model_id"),
         settings: settings(result, &SETTINGS),
-        pp: each("total_input_tokens").or_else(|| each("total_input")),
-        tg: each("total_output_tokens").or_else(|| each("total_output")),
+        pp: whole(result, "random_input_len").or_else(|| each("total_input_tokens")).or_else(|| each("total_input")),
+        // What was generated is no length that was asked for.
+        tg: whole(result, "random_output_len"),
+        generation_tokens: each("total_output_tokens").or_else(|| each("total_output")),
         concurrency: whole(result, "max_concurrency")
             .and_then(|count| u32::try_from(count).ok())
             .filter(|count| *count > 0),
         repeat: whole(result, "run_number").and_then(|run| u32::try_from(run).ok()).unwrap_or(0),
         ..Row::default()
     };
+    row.prompt_tokens = row.pp;
+    if let (None, Some(tokens)) = (row.tg, row.generation_tokens) {
+        row.settings.insert("mean output tokens".to_owned(), tokens.to_string());
+    }
     row.figures.streamed = Some(true);
-    for place in 0..failed.min(FAILURES_LISTED) {
-        let words = error_at(result, place);
-        let kind = FailureKind::Untold;
-        found.failures.push(failure(
-            &row,
-            kind,
-            words.as_deref().unwrap_or("counted as failed; the file does not tell why"),
-            u32::try_from(place).unwrap_or(u32::MAX),
-        ));
+    let listed = Listed::of(result);
+    if row.pp.is_none() || listed.is_some() {
+        row.pp = whole(result, "random_input_len").or_else(|| listed.as_ref()?.mean("input_lens")).or(row.pp);
     }
-    if failed > FAILURES_LISTED {
-        found.notices.push(format!("{failed} requests failed, of which {FAILURES_LISTED} are listed"));
-    }
+    failures(result, &row, failed, found);
     if completed == 0 {
         // Zeros in place of every figure: nothing was measured.
         return Ok(());
     }
-    if detailed(result, &row, found) {
+    let begun_s = first.zip(window(result)).map(|(first, (start, end))| (start - first, end - first));
+    row.figures.output_tps = number(result, "output_throughput");
+    row.figures.requests_per_s = number(result, "request_throughput");
+    if let Some(listed) = listed {
+        detailed(&listed, &row, begun_s.map(|(start, _)| start), found);
         return Ok(());
+    }
+    (row.figures.sent_s, row.figures.done_s) = begun_s.unzip();
+    if begun_s.is_some() {
+        row.derive("sent_s", TIMED);
     }
     row.figures.stands_for = Some(completed);
     // The same keys without `_ms` hold seconds.
-    let time = |name: &str| {
-        scaled(result, &format!("{name}_ms"), MS).or_else(|| number(result, name)).filter(|seconds| *seconds > 0.0)
-    };
+    let time = |name: &str| scaled(result, &format!("{name}_ms"), MS).or_else(|| number(result, name));
     row.elapsed_s = time("mean_e2el");
     row.figures.ttft_s = time("mean_ttft");
     row.figures.tpot_s = time("mean_tpot");
     row.figures.itl_s = time("mean_itl");
     row.figures.itl_p99_s = time("p99_itl");
-    row.generation_tps = row.figures.tpot_s.map(|seconds| 1.0 / seconds);
-    row.figures.output_tps = number(result, "output_throughput");
-    row.figures.requests_per_s = number(result, "request_throughput");
+    row.generation_tps = row.figures.tpot_s.filter(|seconds| *seconds > 0.0).map(|seconds| 1.0 / seconds);
+    if row.generation_tps.is_some() {
+        row.derive("generation_tps", "1 / mean_tpot, by the client's clock");
+    }
     let statistics = ["mean_", "median_", "std_", "p50_", "p90_", "p95_", "p99_"];
     for (key, value) in result.as_object().into_iter().flatten() {
         if statistics.iter().any(|name| key.starts_with(name))
@@ -109,44 +128,102 @@ fn one(result: &Value, found: &mut Found) -> Result<(), String> {
 /// More failures than this are counted in words: a list of a million equal entries tells nothing.
 const FAILURES_LISTED: u64 = 10_000;
 
-fn error_at(result: &Value, place: u64) -> Option<String> {
-    let errors = result.get("errors")?.as_array()?;
-    let said = errors.iter().filter_map(Value::as_str).filter(|words| !words.is_empty());
-    said.map(str::to_owned).nth(usize::try_from(place).ok()?)
+/// The requests that failed, each with its own length where the file lists it.
+fn failures(result: &Value, row: &Row, failed: u64, found: &mut Found) {
+    let list = |key: &str| result.get(key).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let (errors, lengths) = (list("errors"), list("input_lens"));
+    let said: Vec<(usize, &str)> = errors
+        .iter()
+        .enumerate()
+        .filter_map(|(place, words)| Some((place, words.as_str().filter(|words| !words.is_empty())?)))
+        .collect();
+    for number in 0..failed.min(FAILURES_LISTED) {
+        let one = usize::try_from(number).ok().and_then(|number| said.get(number));
+        let mut row = row.clone();
+        // The lists are in the order of the requests only where they hold all of them.
+        let own = one.filter(|_| lengths.len() == errors.len()).and_then(|(place, _)| lengths.get(*place)?.as_u64());
+        row.pp = own.or(row.pp);
+        let words = one.map_or("counted as failed; the file does not tell why", |(_, words)| *words);
+        let place = one.map_or(number, |(place, _)| *place as u64);
+        found.failures.push(failure(&row, FailureKind::Untold, words, u32::try_from(place).unwrap_or(u32::MAX)));
+    }
+    if failed > FAILURES_LISTED {
+        found.notices.push(format!("{failed} requests failed, of which {FAILURES_LISTED} are listed"));
+    }
 }
 
-/// `--save-detailed` keeps a list per figure, an entry per request, in seconds.
-fn detailed(result: &Value, base: &Row, found: &mut Found) -> bool {
-    let list = |key: &str| result.get(key).and_then(Value::as_array).filter(|list| !list.is_empty());
-    let (Some(ttfts), Some(outputs)) = (list("ttfts"), list("output_lens")) else { return false };
-    let at = |key: &str, place: usize| list(key).and_then(|list| list.get(place));
-    let mean = |list: &[Value]| {
-        let known: Vec<f64> = list.iter().filter_map(Value::as_f64).filter(|tokens| *tokens > 0.0).collect();
+/// What `--save-detailed` keeps: a list per figure, an entry per request, in seconds.
+struct Listed<'a>(&'a Value);
+
+impl<'a> Listed<'a> {
+    fn of(result: &'a Value) -> Option<Self> {
+        let listed = Self(result);
+        (!listed.list("ttfts").is_empty() && !listed.list("output_lens").is_empty()).then_some(listed)
+    }
+
+    fn list(&self, key: &str) -> &'a [Value] {
+        self.0.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    }
+
+    /// Lengths differ from request to request; the load is one workload.
+    fn mean(&self, key: &str) -> Option<u64> {
+        let known: Vec<f64> = self.list(key).iter().filter_map(Value::as_f64).filter(|tokens| *tokens > 0.0).collect();
         crate::statistics::spread::mean(&known).map(|tokens| tokens.round() as u64)
-    };
-    // Lengths differ from request to request; the load is one workload.
-    let (pp, tg) = (list("input_lens").and_then(|list| mean(list)), mean(outputs));
-    for (place, (ttft, tokens)) in ttfts.iter().zip(outputs).enumerate() {
-        let ttft = ttft.as_f64().filter(|seconds| *seconds > 0.0);
-        let Some(ttft) = ttft else { continue };
+    }
+
+    /// Whether it says itself that the request failed: an error, or neither a first token nor any other.
+    fn failed(&self, place: usize) -> bool {
+        let zero = |key: &str| self.list(key).get(place).and_then(Value::as_f64) == Some(0.0);
+        let words = self.list("errors").get(place).and_then(Value::as_str);
+        words.is_some_and(|words| !words.is_empty()) || (zero("ttfts") && zero("output_lens"))
+    }
+}
+
+/// A row per request. Those of one run keep each other waiting, so they are one measurement; one after the other they are
+/// as many.
+fn detailed(listed: &Listed<'_>, base: &Row, begun_s: Option<f64>, found: &mut Found) {
+    let at = |key: &str, place: usize| listed.list(key).get(place);
+    // Its stamps count from no known instant; the first request is sent when the run begins.
+    let earliest = listed.list("start_times").iter().filter_map(Value::as_f64).reduce(f64::min);
+    let mut first = true;
+    for (place, (ttft, tokens)) in listed.list("ttfts").iter().zip(listed.list("output_lens")).enumerate() {
+        let Some(ttft) = ttft.as_f64().filter(|_| !listed.failed(place)) else { continue };
         let gaps: Vec<f64> =
             at("itls", place).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_f64).collect();
         let decode_s: f64 = gaps.iter().sum();
-        let mut row = Row { pp, tg, ..base.clone() };
-        row.repeat = u32::try_from(place).unwrap_or(u32::MAX);
+        let mut row = base.clone();
+        let number = u32::try_from(place).unwrap_or(u32::MAX);
+        if row.concurrency == Some(1) {
+            row.repeat = number;
+        } else {
+            row.place = Some(number);
+        }
         row.prompt_tokens = at("input_lens", place).and_then(Value::as_u64);
         row.generation_tokens = tokens.as_u64();
+        if !std::mem::take(&mut first) {
+            // Those are of the whole run and stand once.
+            (row.figures.output_tps, row.figures.requests_per_s) = (None, None);
+        }
         row.figures.ttft_s = Some(ttft);
         if !gaps.is_empty() && decode_s > 0.0 {
             row.elapsed_s = Some(ttft + decode_s);
+            row.derive("elapsed_s", "ttfts + sum of itls");
             row.figures.itl_s = Some(decode_s / gaps.len() as f64);
+            row.derive("itl_s", "mean of itls");
             row.figures.tpot_s = row.generation_tokens.filter(|n| *n > 1).map(|n| decode_s / (n - 1) as f64);
             row.generation_tps = row.figures.tpot_s.map(|seconds| 1.0 / seconds);
+            if row.generation_tps.is_some() {
+                row.derive("tpot_s", "sum of itls / (output_lens − 1)");
+                row.derive("generation_tps", "(output_lens − 1) / sum of itls, by the client's clock");
+            }
         }
-        row.figures.sent_s = at("start_times", place).and_then(Value::as_f64);
-        // Requests come and go: none shares a start with others, so each is a measurement of its own.
+        let sent = at("start_times", place).and_then(Value::as_f64);
+        row.figures.sent_s = sent.zip(earliest).zip(begun_s).map(|((sent, earliest), begun)| begun + sent - earliest);
+        if row.figures.sent_s.is_some() {
+            row.derive("sent_s", TIMED);
+        }
+        row.figures.done_s = row.figures.sent_s.zip(row.elapsed_s).map(|(sent, elapsed)| sent + elapsed);
         found.rows.push(row);
     }
     found.class = Some(Comparability::Endpoint);
-    true
 }

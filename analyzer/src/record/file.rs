@@ -76,6 +76,9 @@ pub struct Part {
     pub rows: u64,
     /// Its own account of where it comes from; null for a file that Exoscope did not write.
     pub exoscope: Option<Provenance>,
+    /// Where it was read from, where another tool wrote the original.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
 }
 
 /// Where a result file comes from: enough to run it again and to know what it can be compared with.

@@ -54,12 +54,16 @@ pub struct Source {
     pub size_bytes: u64,
     /// SHA-256 of the original after unpacking, hex.
     pub sha256: String,
+    /// What was found while the original was read, a sentence each: what failed, what was assumed, what is left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
     /// The original where it is at most 1 MB: a list of its documents, or its text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub original: Option<Value>,
 }
 
-/// What another tool publishes of a row. Each is absent where the tool does not give it; nothing here is reckoned by us.
+/// What another tool publishes of a row. Each is absent where the tool does not give it; what was reckoned from its other
+/// figures is named in `derived`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Figures {
     /// Measured requests that the row stands for, where it is not one request: the figures are then means over them.
@@ -119,6 +123,10 @@ pub struct Figures {
     /// What else is published of the row, by the tool's own names and units: deviations, percentiles, phases.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub published: BTreeMap<String, Value>,
+    /// Figures of the row that the tool did not publish and that follow from others it did, by the name they have here, with
+    /// how: "generation_tps" → "1 / mean_tpot, the client's clock".
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub derived: BTreeMap<String, String>,
 }
 
 /// What a power reading covers. Powers of different scopes are different quantities.

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    CacheState, CellKey, CellReport, FailureReport, MeasuredCell, MetricSummary, Sample, console, distribution, notices,
+    CacheState, CellKey, CellReport, FailureReport, MeasuredCell, MetricSummary, Sample, console, distribution,
+    notices, published,
 };
 use crate::frame::{self, Cell};
 use crate::import::Loaded;
@@ -38,9 +39,13 @@ pub(super) fn reports(loaded: &Loaded, measured: &[MeasuredCell]) -> Vec<CellRep
     for report in &reports {
         *batches.entry(group(&report.key)).or_default() += report.batches;
     }
+    let foreign = measured.iter().filter(|measured| published::is_foreign(&measured.cell));
+    let rows = |cell: &Cell| cell.batches.iter().map(|batch| batch.rows.len() as u64).sum::<u64>();
+    let foreign: BTreeMap<CellKey, u64> =
+        foreign.map(|measured| (measured.key().clone(), rows(&measured.cell))).collect();
     for report in &mut reports {
         let batches = batches.get(&group(&report.key)).copied().unwrap_or(report.batches);
-        report.notices = notices::notices(file, report, batches);
+        report.notices = notices::notices(file, report, batches, foreign.get(&report.key).copied());
     }
     for (report, measured) in reports.iter_mut().zip(measured) {
         let rows = measured.cell.batches.iter().flat_map(|batch| &batch.rows);
@@ -149,7 +154,7 @@ fn report(measured: &MeasuredCell) -> CellReport {
     let sessions: BTreeSet<u32> = cell.batches.iter().map(|batch| batch.session).collect();
     CellReport {
         key: cell.key.clone(),
-        requests: cell.batches.iter().map(|batch| batch.rows.len() as u64).sum(),
+        requests: cell.batches.iter().map(published::requests).sum(),
         batches: cell.batches.len() as u64,
         failed: 0,
         sessions: sessions.len() as u64,

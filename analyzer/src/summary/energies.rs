@@ -327,7 +327,7 @@ impl Energies {
 }
 
 /// The sentence for a window that is too short for its readings, with the length that would do.
-fn sentence(reading: &Reading) -> String {
+pub(super) fn sentence(reading: &Reading) -> String {
     let seconds = reading.phases.window.seconds();
     if reading.samples < SAMPLES_NEEDED {
         let samples = units::count(reading.samples as u64, "power sample");

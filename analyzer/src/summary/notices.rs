@@ -8,8 +8,9 @@ use crate::units;
 const BATCHES_NEEDED: u64 = 3;
 
 /// The sentences of a cell; none for one that has all it asked for. `batches` are those of its group, whatever the cache did:
-/// what was asked for is asked of them together.
-pub(super) fn notices(file: &ResultFile, cell: &CellReport, batches: u64) -> Vec<String> {
+/// what was asked for is asked of them together. `foreign` are
+/// its rows where another tool measured it, which tells its failures itself.
+pub(super) fn notices(file: &ResultFile, cell: &CellReport, batches: u64, foreign: Option<u64>) -> Vec<String> {
     let mut notices = Vec::new();
     let all = cell.requests + cell.failed;
     if cell.failed > 0 {
@@ -21,13 +22,26 @@ pub(super) fn notices(file: &ResultFile, cell: &CellReport, batches: u64) -> Vec
     }
     // exo's client writes no row for a request that failed, and our failures name theirs.
     let silent = (cell.batches * u64::from(cell.key.together())).saturating_sub(all);
-    if silent > 0 {
+    if silent > 0 && foreign.is_none() {
         notices.push(format!("{} of its batches gave no row", units::count(silent, "request")));
     }
     let asked = asked(file);
     match asked {
         Some(asked) if batches < asked => {
             notices.push(format!("{batches} of {asked} batches gave a valid request"));
+        }
+        _ if foreign > Some(cell.batches) && cell.batches < BATCHES_NEEDED => notices.push(format!(
+            "{} ran side by side in {} and are not independent of each other: {}",
+            units::count(cell.requests, "request"),
+            units::count(cell.batches, "run"),
+            if cell.batches == 1 { "one run has no interval" } else { "two runs say little of how the numbers vary" },
+        )),
+        _ if foreign.is_some_and(|rows| rows < cell.requests) && cell.batches < BATCHES_NEEDED => {
+            notices.push(format!(
+                "{} over {}: how they varied is only in what was published",
+                units::count(cell.batches, "published figure"),
+                units::count(cell.requests, "request"),
+            ))
         }
         _ if cell.batches < BATCHES_NEEDED => notices.push(format!(
             "{} in all: fewer than {BATCHES_NEEDED} say little of how the numbers vary",

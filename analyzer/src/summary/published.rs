@@ -1,7 +1,10 @@
 //! Figures that another tool published, taken as they are where nothing in the file allows to reckon them.
 
+use std::collections::BTreeSet;
+
 use crate::frame::{self, Batch, Cell};
 use crate::metric::Metric;
+use crate::record::{Figures, ResultFile};
 use crate::units;
 
 /// The values of a metric in a batch that was published and not observed; None where it is to be reckoned as ever.
@@ -28,18 +31,109 @@ fn stands_for(batch: &Batch) -> Option<f64> {
     batch.column(frame::STANDS_FOR).iter().flatten().copied().reduce(f64::max)
 }
 
+/// Requests of a batch, where a row may stand for many.
+pub(super) fn requests(batch: &Batch) -> u64 {
+    let stands_for = batch.column(frame::STANDS_FOR);
+    if stands_for.is_empty() {
+        return batch.rows.len() as u64;
+    }
+    stands_for.iter().map(|requests| requests.map_or(1, |requests| requests as u64)).sum()
+}
+
 /// Whether another tool measured the cell.
 pub(super) fn is_foreign(cell: &Cell) -> bool {
     cell.batches.iter().any(|batch| stands_for(batch).is_some())
 }
 
 /// What weakens a number that stands for many requests, or that was taken over.
-pub(super) fn warning(metric: Metric, cell: &Cell) -> Option<String> {
+pub(super) fn warnings(file: &ResultFile, metric: Metric, cell: &Cell) -> Vec<String> {
+    let mut warnings = Vec::new();
     let requests = cell.batches.iter().filter_map(stands_for).reduce(f64::max).filter(|requests| *requests > 1.0);
-    if let Some(requests) = requests {
-        let requests = units::count(requests as u64, "request");
-        return Some(format!("published as one figure over {requests}, which are not in the file"));
+    let over = requests.map(|requests| units::count(requests as u64, "request"));
+    let derived = derived(file, metric, cell);
+    match (over, derived) {
+        (Some(over), _) if metric == Metric::EnergyOverlay => warnings.push(format!("the energy of {over} together")),
+        (Some(over), Some(how)) => {
+            warnings.push(format!("not published but reckoned here ({how}), over {over}, which are not in the file"));
+        }
+        (Some(over), None) => {
+            warnings.push(format!("published as one figure over {over}, which are not in the file"));
+        }
+        (None, Some(how)) => warnings.push(format!("not published but reckoned here: {how}")),
+        (None, None) => {}
     }
     let taken = matches!(metric, Metric::Power) && cell.batches.iter().any(|batch| values(metric, batch).is_some());
-    taken.then(|| "as exo's client printed it, over a window of its own".to_owned())
+    if taken {
+        warnings.push("as exo's client printed it, over a window of its own".to_owned());
+    }
+    warnings.extend(deviation(file, metric, cell));
+    warnings
+}
+
+/// Whether the one value of a metric is a mean that the tool published.
+pub(super) fn is_mean(file: &ResultFile, metric: Metric, cell: &Cell) -> bool {
+    metric != Metric::EnergyOverlay
+        && (cell.batches.iter().filter_map(stands_for).any(|requests| requests > 1.0)
+            || deviation(file, metric, cell).is_some())
+}
+
+/// Where the values of a metric in a cell of another tool come from, in words; None for a cell of ours.
+pub(crate) fn origin(file: &ResultFile, metric: Metric, cell: &Cell) -> Option<String> {
+    if !is_foreign(cell) {
+        return None;
+    }
+    Some(match derived(file, metric, cell) {
+        Some(how) => format!("reckoned here from what the file tells: {how}"),
+        None => "as the file tells it, by the clock and the definition of the tool that wrote it".to_owned(),
+    })
+}
+
+fn figures<'a>(file: &'a ResultFile, cell: &'a Cell) -> impl Iterator<Item = &'a Figures> {
+    let rows = cell.batches.iter().flat_map(|batch| &batch.rows);
+    rows.filter_map(|row| file.runs.get(*row)?.figures.as_deref())
+}
+
+/// How the importer got the metric where the tool did not publish it.
+fn derived(file: &ResultFile, metric: Metric, cell: &Cell) -> Option<String> {
+    let name = match metric {
+        Metric::PrefillTps => "prompt_tps",
+        Metric::GenerationTps => "generation_tps",
+        Metric::Elapsed => "elapsed_s",
+        Metric::Tpot => "tpot_s",
+        Metric::Itl => "itl_s",
+        Metric::AggregateTokensOverWall => "output_tps",
+        Metric::EnergyOverlay => "sent_s",
+        _ => return None,
+    };
+    figures(file, cell).find_map(|figures| figures.derived.get(name).cloned())
+}
+
+/// The deviation that a tool publishes beside a mean, by its own names and units.
+fn deviation(file: &ResultFile, metric: Metric, cell: &Cell) -> Option<String> {
+    let names: &[(&str, f64)] = match metric {
+        Metric::PrefillTps => &[("stddev_ts", 1.0)],
+        Metric::GenerationTps => &[("stddev_ts", 1.0), ("std_dev_tok_s", 1.0)],
+        Metric::Elapsed => &[("std_e2el_ms", 1e3), ("std_e2el", 1.0), ("stddev_ns", 1e9)],
+        Metric::Ttft => &[("std_ttft_ms", 1e3), ("std_ttft", 1.0)],
+        Metric::Tpot => &[("std_tpot_ms", 1e3), ("std_tpot", 1.0)],
+        Metric::Itl => &[("std_itl_ms", 1e3), ("std_itl", 1.0)],
+        _ => return None,
+    };
+    let told =
+        |figures: &Figures| names.iter().find_map(|(name, per)| Some(figures.published.get(*name)?.as_f64()? / per));
+    let unit = metric.definition().unit;
+    let all: Vec<f64> = figures(file, cell).filter_map(told).collect();
+    let scale = units::Scale::of(unit, all.iter().copied());
+    let words: Vec<String> = all.iter().map(|one| format!("± {} {}", scale.text(Some(*one)), scale.label())).collect();
+    (!words.is_empty()).then(|| format!("published with a standard deviation of {}", words.join(", ")))
+}
+
+/// Names of the powers and energies that a tool published and that are none of ours: a reader is told where they stand.
+pub(super) fn power(file: &ResultFile) -> Vec<String> {
+    let is = |name: &str| name.contains("watt") || name.contains("energy") || name.contains("power_");
+    let rows = file.runs.iter().filter_map(|run| run.figures.as_ref()).flat_map(|figures| figures.published.keys());
+    let facts = file.source.iter().flat_map(|source| source.about.keys());
+    let names: BTreeSet<&str> =
+        rows.chain(facts).map(|name| name.rsplit(": ").next().unwrap_or(name)).filter(|name| is(name)).collect();
+    names.into_iter().map(str::to_owned).collect()
 }

@@ -155,13 +155,16 @@ fn measure_cell(file: &ResultFile, power: &PowerRecord<'_>, overlays: &Overlays,
         });
         let groups: Vec<Group> = groups.collect();
         if !groups.is_empty() {
-            let mut warnings = warnings(metric, &cell, &groups, &energies);
-            warnings.extend(overlays.warning().filter(|_| metric == Metric::EnergyOverlay));
+            let mut warnings = warnings(file, metric, &cell, &groups, &energies);
+            if metric == Metric::EnergyOverlay {
+                warnings.extend(overlays.warnings(&cell));
+            }
             let uncertainty_percent = energies.uncertainty_percent().filter(|_| metric == Metric::Energy);
             samples.push(Sample { metric, groups, warnings, uncertainty_percent });
         }
     }
-    let absent = absent_energy(&energies);
+    let mut absent = absent_energy(&energies);
+    absent.extend(overlays.absent(&cell));
     let server_power_samples = server_power_samples(&cell);
     MeasuredCell {
         nodes: energies.nodes(file),
@@ -250,12 +253,14 @@ fn values(metric: Metric, cell: &Cell, batch: &Batch) -> Vec<f64> {
     }
 }
 
-fn warnings(metric: Metric, cell: &Cell, groups: &[Group], energies: &Energies) -> Vec<String> {
+fn warnings(file: &ResultFile, metric: Metric, cell: &Cell, groups: &[Group], energies: &Energies) -> Vec<String> {
     let mut warnings = Vec::new();
     let key = &cell.key;
     match groups.iter().map(|group| group.values.len()).sum::<usize>() {
         // An energy of several windows says itself what it is.
         1 if energies.are_accumulated() && metric.is_of_power_readings() => {}
+        // A mean over many is no single shot, though its values are not in the file.
+        1 if published::is_mean(file, metric, cell) => {}
         1 => warnings.push("single shot: one value has no deviation".to_owned()),
         2 if groups.len() == 2 => warnings.push("two values: their deviation says little".to_owned()),
         _ => {}
@@ -273,7 +278,8 @@ fn warnings(metric: Metric, cell: &Cell, groups: &[Group], energies: &Energies) 
         _ => {}
     }
     let short = cell.batches.iter().filter(|batch| batch.rows.len() < key.together() as usize).count();
-    if (metric.is_of_batch() || metric.is_of_power_readings()) && short > 0 {
+    // Other tools keep a load of N going, or tell it as one figure: no batch of theirs is short of requests.
+    if (metric.is_of_batch() || metric.is_of_power_readings()) && short > 0 && !published::is_foreign(cell) {
         warnings.push(format!(
             "{short} of {} batches have fewer valid requests than the {} asked for",
             cell.batches.len(),
@@ -305,7 +311,7 @@ fn warnings(metric: Metric, cell: &Cell, groups: &[Group], energies: &Energies) 
             ));
         }
     }
-    warnings.extend(published::warning(metric, cell));
+    warnings.extend(published::warnings(file, metric, cell));
     if metric.is_of_power_readings() {
         warnings.extend(energies.warnings(metric));
     }

@@ -201,6 +201,9 @@ impl Learner {
                 self.named_host(token);
             }
         }
+        for token in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|token| is_peer(token)) {
+            self.learn(token, Kind::Node);
+        }
         for before in HOMES {
             for (at, _) in text.match_indices(before) {
                 let rest = &text[at + before.len()..];
@@ -239,8 +242,15 @@ impl Learner {
     }
 }
 
+/// A peer id of libp2p, which is a hash of a key: of Ed25519 ("12D3KooW" and 44 more), secp256k1 or RSA. No word is that long
+/// and begins like this; a log may cut one short.
+fn is_peer(text: &str) -> bool {
+    let begins = |start: &str, least: usize| text.starts_with(start) && text.len() >= least;
+    (begins("12D3KooW", 12) || begins("16Uiu2HA", 40) || (begins("Qm", 46) && text.len() == 46))
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
 /// exo's node ids: of libp2p, or 30 to 32 hex digits (leading zeros are left out).
 fn is_node_id(text: &str) -> bool {
-    let peer = text.starts_with("12D3KooW") && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    peer || ((30..=32).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    is_peer(text) || ((30..=32).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }

@@ -50,8 +50,8 @@ impl Kind {
 #[derive(Debug, Default)]
 pub(super) struct Names {
     exact: BTreeMap<String, String>,
-    /// By their first byte, the longest first: name, replacement.
-    words: BTreeMap<u8, Vec<(String, String)>>,
+    /// By their first byte, the longest first: name, replacement, and whether a word may not go on behind "_" either.
+    words: BTreeMap<u8, Vec<(String, String, bool)>>,
     counts: BTreeMap<&'static str, usize>,
 }
 
@@ -80,24 +80,26 @@ impl Names {
                 names.exact.insert(short.clone(), same);
             }
         }
-        let mut literal = |name: String, new: String| {
+        let mut literal = |name: String, new: String, joined: bool| {
             if let Some(first) = name.bytes().next() {
-                names.words.entry(first).or_default().push((name, new));
+                names.words.entry(first).or_default().push((name, new, joined));
             }
         };
         for (name, new) in &names.exact {
             match learnt.get(name) {
-                _ if !ordinary.contains(name) => literal(name.clone(), new.clone()),
+                // The first part of a host's name is a word of its own: "huggingface" of "huggingface.co" is no part of
+                // "huggingface_hub".
+                kind if !ordinary.contains(name) => literal(name.clone(), new.clone(), kind == Some(&Kind::Host)),
                 Some(Kind::User) => {
                     for before in ["/Users/", "/home/", "/Volumes/", "\\Users\\"] {
-                        literal(format!("{before}{name}"), format!("{before}{new}"));
+                        literal(format!("{before}{name}"), format!("{before}{new}"), false);
                     }
                 }
-                Some(Kind::Host) => literal(format!("//{name}"), format!("//{new}")),
+                Some(Kind::Host) => literal(format!("//{name}"), format!("//{new}"), true),
                 _ => {}
             }
         }
-        names.words.values_mut().for_each(|list| list.sort_by_key(|(name, _)| std::cmp::Reverse(name.len())));
+        names.words.values_mut().for_each(|list| list.sort_by_key(|(name, ..)| std::cmp::Reverse(name.len())));
         names
     }
 
@@ -111,14 +113,14 @@ impl Names {
         let bytes = text.as_bytes();
         let (mut new, mut kept, mut at) = (String::new(), 0, 0);
         while at < bytes.len() {
-            let fits = |(name, _): &&(String, String)| {
+            let fits = |(name, _, joined): &&(String, String, bool)| {
                 let end = at + name.len();
                 bytes[at..].starts_with(name.as_bytes())
-                    && apart(name.bytes().next(), at.checked_sub(1).map(|before| bytes[before]))
-                    && apart(name.bytes().last(), bytes.get(end).copied())
+                    && apart(name.bytes().next(), at.checked_sub(1).map(|before| bytes[before]), *joined)
+                    && apart(name.bytes().last(), bytes.get(end).copied(), *joined)
             };
             match self.words.get(&bytes[at]).and_then(|list| list.iter().find(fits)) {
-                Some((name, other)) => {
+                Some((name, other, _)) => {
                     new.push_str(&text[kept..at]);
                     new.push_str(other);
                     at += name.len();
@@ -162,8 +164,8 @@ fn host_and_port(text: &str, exact: &BTreeMap<String, String>) -> Option<String>
     exact.get(text).cloned().or_else(with_port)
 }
 
-/// Whether a name's edge is one in the text too: no letter or digit goes on behind a letter or digit.
-fn apart(edge: Option<u8>, beside: Option<u8>) -> bool {
+/// Whether a name's edge is one in the text too: no letter or digit goes on behind a letter or digit, nor "_" where it joins.
+fn apart(edge: Option<u8>, beside: Option<u8>, joined: bool) -> bool {
     let goes_on = |byte: u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
-    !(edge.is_some_and(goes_on) && beside.is_some_and(goes_on))
+    !(edge.is_some_and(goes_on) && beside.is_some_and(|byte| goes_on(byte) || (joined && byte == b'_')))
 }
