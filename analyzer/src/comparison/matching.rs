@@ -9,7 +9,18 @@ use crate::summary::{CacheState, CellKey};
 use crate::units::ABSENT;
 
 /// Settings of other tools that are the work itself and not how it is done: cells that differ in one are no pair.
-const WORK: [&str; 6] = ["n_depth", "prompt_type", "phase", "context", "dataset", "pl"];
+const WORK: [&str; 10] = [
+    "n_depth",
+    "prompt_type",
+    "phase",
+    "context_size",
+    "is_context_prefill_phase",
+    "type_",
+    "rate",
+    "request_rate",
+    "burstiness",
+    "is_pp_shared",
+];
 
 /// Cells side by side; one at least.
 #[derive(Debug, Clone, PartialEq, Default)]

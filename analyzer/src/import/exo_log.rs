@@ -199,7 +199,7 @@ impl Log {
             .unwrap_or_else(|| "the log holds no summary of it and does not tell why".to_owned());
         for place in 0..u32::try_from(requests).unwrap_or(u32::MAX) {
             let mut failed = failure(row, FailureKind::Untold, &words, place);
-            (failed.failure.sent_s, failed.failure.ended_s) = (self.built_at, self.now);
+            (failed.sent_s, failed.ended_s) = (self.built_at, self.now);
             self.found.failures.push(failed);
         }
     }
@@ -218,7 +218,7 @@ impl Log {
         for (number, why) in &self.failed {
             let row = Row { model: self.here.model.clone(), repeat: number.saturating_sub(1), ..self.here.clone() };
             let mut failed = failure(&row, FailureKind::ClientEnded, why, 0);
-            failed.failure.instance_id = None;
+            failed.instance_id = None;
             self.found.failures.push(failed);
         }
         if !self.failed.is_empty() {

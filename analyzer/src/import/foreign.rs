@@ -13,7 +13,7 @@ pub(super) struct Found {
     /// The rows.
     pub(super) rows: Vec<Row>,
     /// What was asked for and failed.
-    pub(super) failures: Vec<Failed>,
+    pub(super) failures: Vec<Failure>,
     /// The engine.
     pub(super) engine: Option<String>,
     /// Start of the measurement, as the file has it.
@@ -31,8 +31,7 @@ pub(super) struct Found {
 pub(super) struct Row {
     /// The model.
     pub(super) model: Option<String>,
-    /// Settings by the tool's own names. Those that differ between the rows of a file make cells of their own; the rest is
-    /// told once.
+    /// Settings by the tool's own names. They are a part of the row's cell.
     pub(super) settings: BTreeMap<String, String>,
     /// Prompt tokens asked for.
     pub(super) pp: Option<u64>,
@@ -70,15 +69,6 @@ pub(super) struct Row {
     pub(super) figures: Figures,
 }
 
-/// A failure, with the settings that tell its cell.
-#[derive(Debug, Clone)]
-pub(super) struct Failed {
-    /// What failed.
-    pub(super) failure: Failure,
-    /// As those of a row.
-    pub(super) settings: BTreeMap<String, String>,
-}
-
 impl Row {
     /// Names a figure that the tool did not publish, and how it follows from others.
     pub(super) fn derive(&mut self, name: &str, how: &str) {
@@ -109,8 +99,8 @@ impl Row {
     }
 }
 
-/// Puts the rows into a file. The settings that differ between them stand behind the model's name, so that they never fall
-/// into one cell; those that are the same are facts.
+/// Puts the rows into a file. Their settings are a part of their cell, so that the same measurement is in the same cell
+/// whatever else its file holds; those that all of them share are facts, too.
 pub(super) fn lay_down(found: &mut Found) -> ResultFile {
     let rows = std::mem::take(&mut found.rows);
     let all = rows.len();
@@ -135,7 +125,7 @@ pub(super) fn lay_down(found: &mut Found) -> ResultFile {
         ));
     }
     if rows.iter().any(|row| row.concurrency.is_none() && (row.figures.stands_for > Some(1) || row.place > Some(0))) {
-        found.notices.push("it does not tell how many requests ran at once; 1 stands for it".to_owned());
+        found.notices.push("it does not tell how many requests ran at once;".to_owned());
     }
     let mut values: BTreeMap<&str, BTreeSet<Option<&str>>> = BTreeMap::new();
     let names: BTreeSet<&str> = rows.iter().flat_map(|row| row.settings.keys().map(String::as_str)).collect();
@@ -144,44 +134,30 @@ pub(super) fn lay_down(found: &mut Found) -> ResultFile {
             values.entry(name).or_default().insert(row.settings.get(*name).map(String::as_str));
         }
     }
-    for failed in &found.failures {
-        for (name, value) in &failed.settings {
-            values.entry(name).or_default().insert(Some(value));
-        }
-    }
-    let varying: BTreeSet<String> =
-        values.iter().filter(|(_, values)| values.len() > 1).map(|(name, _)| (*name).to_owned()).collect();
     let same: Vec<(String, String)> = values
         .iter()
         .filter(|(_, values)| values.len() == 1)
         .filter_map(|(name, values)| Some(((*name).to_owned(), (*values.first()?)?.to_owned())))
         .collect();
     found.about.extend(same);
-    let failures = std::mem::take(&mut found.failures).into_iter().map(|failed| Failure {
-        model_id: cell_model(failed.failure.model_id.as_deref(), &failed.settings, &varying),
-        ..failed.failure
-    });
-    let failures = failures.collect();
-    ResultFile { runs: rows.into_iter().map(|row| run(row, &varying)).collect(), failures, ..ResultFile::default() }
+    let failures = std::mem::take(&mut found.failures);
+    ResultFile { runs: rows.into_iter().map(run).collect(), failures, ..ResultFile::default() }
 }
 
 const NOTHING: &str = "every figure of it is 0 or below: nothing was measured";
 
-/// The model with the settings that make a cell of its own.
-fn cell_model(model: Option<&str>, settings: &BTreeMap<String, String>, varying: &BTreeSet<String>) -> Option<String> {
-    let variant: Vec<String> = settings
-        .iter()
-        .filter(|(name, _)| varying.contains(*name))
-        .map(|(name, value)| format!("{name} {value}"))
-        .collect();
-    match (model, variant.is_empty()) {
-        (model, true) => model.map(str::to_owned),
-        (model, false) => Some(format!("{} [{}]", model.unwrap_or("model"), variant.join(", "))),
-    }
+/// Engine and quantization, which the tools call by different names, and the rest of the settings.
+fn variant(row: &Row) -> (Option<String>, Option<String>, BTreeMap<String, String>) {
+    let mut settings = row.settings.clone();
+    let engine = settings.remove("engine");
+    let quantization = settings.remove("model_quantization").or_else(|| settings.remove("quantization"));
+    (engine, quantization, settings)
 }
 
-fn run(row: Row, varying: &BTreeSet<String>) -> Run {
-    let model_id = cell_model(row.model.as_deref(), &row.settings, varying);
+fn run(row: Row) -> Run {
+    let (engine, quantization, settings) = variant(&row);
+    let figures = Figures { engine, quantization, settings, ..row.figures };
+    let model_id = row.model.clone();
     let stats = GenerationStats {
         prompt_tps: row.prompt_tps,
         generation_tps: row.generation_tps,
@@ -209,14 +185,15 @@ fn run(row: Row, varying: &BTreeSet<String>) -> Run {
         concurrent_index: row.place,
         download_duration_s: None,
         exoscope: None,
-        figures: Some(Box::new(row.figures)),
+        figures: Some(Box::new(figures)),
         unknown: Leftover::default(),
     }
 }
 
 /// A failure that a tool counts and does not describe.
-pub(super) fn failure(row: &Row, kind: FailureKind, message: &str, place: u32) -> Failed {
-    let failure = Failure {
+pub(super) fn failure(row: &Row, kind: FailureKind, message: &str, place: u32) -> Failure {
+    let (engine, quantization, settings) = variant(row);
+    Failure {
         kind,
         message: message.chars().take(300).collect(),
         status: None,
@@ -238,8 +215,10 @@ pub(super) fn failure(row: &Row, kind: FailureKind, message: &str, place: u32) -
         sent_s: row.figures.sent_s,
         ended_s: row.figures.done_s,
         frames: None,
-    };
-    Failed { failure, settings: row.settings.clone() }
+        engine,
+        quantization,
+        settings,
+    }
 }
 
 /// A number at a key: of a number, or of a text that is one. What is no finite number is absent.

@@ -1,5 +1,7 @@
 //! What was asked for and failed: listed and counted, never averaged in.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +51,15 @@ pub struct Failure {
     pub ended_s: Option<f64>,
     /// Token frames seen before it failed; null for a plain answer.
     pub frames: Option<u64>,
+    /// The engine, where failures of a file may be of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
+    /// Quantization of the model, as in a row of another tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantization: Option<String>,
+    /// Settings, as in a row of another tool.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
 }
 
 /// The kinds of failure that real servers were seen to give.

@@ -66,6 +66,7 @@ struct Home<'a> {
     tg: Option<u64>,
     concurrency: Option<u32>,
     streamed: Option<bool>,
+    variant: (Option<&'a str>, Option<&'a str>, Option<&'a BTreeMap<String, String>>),
 }
 
 impl<'a> Home<'a> {
@@ -79,6 +80,11 @@ impl<'a> Home<'a> {
             tg: failure.tg,
             concurrency: failure.concurrency,
             streamed: Some(failure.streamed),
+            variant: (
+                failure.engine.as_deref(),
+                failure.quantization.as_deref(),
+                Some(&failure.settings).filter(|settings| !settings.is_empty()),
+            ),
         }
     }
 
@@ -95,6 +101,10 @@ impl<'a> Home<'a> {
                 Some(figures) => Some(figures.streamed == Some(true)),
                 None => run.exoscope.as_ref().map(|detail| detail.streamed),
             },
+            variant: run.figures.as_ref().map_or((None, None, None), |figures| {
+                let settings = Some(&figures.settings).filter(|settings| !settings.is_empty());
+                (figures.engine.as_deref(), figures.quantization.as_deref(), settings)
+            }),
         }
     }
 }
@@ -127,9 +137,9 @@ fn key_of(file: &ResultFile, failure: &Failure) -> CellKey {
         concurrency: failure.concurrency,
         cache: if failure.use_prefix_cache { CacheState::Unknown } else { CacheState::Cold },
         streamed: Some(failure.streamed),
-        engine: frame::engine(file).map(str::to_owned),
-        quantization: frame::quantization(file).map(str::to_owned),
-        settings: BTreeMap::new(),
+        engine: failure.engine.as_deref().or(frame::engine(file)).map(str::to_owned),
+        quantization: failure.quantization.as_deref().or(frame::quantization(file)).map(str::to_owned),
+        settings: failure.settings.clone(),
     }
 }
 

@@ -158,6 +158,9 @@ impl Group<'_> {
             sent_s: ended.sent.map(Stamp::seconds),
             ended_s: Some(ended.at.seconds()),
             frames: ended.frames,
+            engine: None,
+            quantization: None,
+            settings: std::collections::BTreeMap::new(),
         };
         Event::Failed { failure: Box::new(failure) }
     }
