@@ -141,8 +141,13 @@ pub fn load(name: &str, bytes: &[u8]) -> Result<Loaded, ImportError> {
             1 => "once in all".to_owned(),
             times => format!("{times} times in all"),
         };
-        let others = if repeated.len() > 1 { format!(" and {} others", repeated.len() - 1) } else { String::new() };
-        notices.push(format!("the key {key:?}{others} stands twice in one object ({times}); the last one counts"));
+        let others = match repeated.len() {
+            1 => String::new(),
+            2 => " and another".to_owned(),
+            several => format!(" and {} others", several - 1),
+        };
+        let stand = if repeated.len() > 1 { "stand" } else { "stands" };
+        notices.push(format!("the key {key:?}{others} {stand} twice in one object ({times}); the last one counts"));
     }
     notices.append(&mut loaded.notices);
     notices.extend(exo::oddities(&loaded.file));

@@ -267,6 +267,14 @@ fn a_merged_file_keeps_each_original_and_each_notice() {
         assert!(says(&again.notices, &format!("{name}: 1 of 5 iterations of the loop failed")), "{:?}", again.notices);
     }
     assert_eq!(again.file.runs.len(), 5);
+    // What differs is told, too, where there is no account of ours to tell it in.
+    let other = |model: &str| {
+        let mut file = fixture("vllm_bench_serve.json");
+        file["model_id"] = model.into();
+        read(&file)
+    };
+    let whole = merge(vec![other("a"), other("b")], Differences::Accept).unwrap();
+    assert!(says(&whole.source.unwrap().notices, "differ in the model (a, b)"));
     // And so does a converted one.
     let converted = analyzer::record::to_json(&log("loop.log").file).unwrap();
     assert!(says(&load("c.json", converted.as_bytes()).unwrap().notices, "1 of 5 iterations"));

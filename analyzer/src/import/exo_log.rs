@@ -244,8 +244,8 @@ impl Log {
         }
         if self.backwards > 0 {
             self.found.notices.push(format!(
-                "the clock of the log goes backwards {} times; spans over such a place are wrong",
-                self.backwards
+                "the clock of the log goes backwards {}; spans over such a place are wrong",
+                if self.backwards == 1 { "once".to_owned() } else { format!("{} times", self.backwards) }
             ));
         }
         Ok(self.found)

@@ -1,5 +1,7 @@
 //! AIPerf, GuideLLM and inference-perf: load generators with summaries of their own.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::foreign::{Found, MS, Row, failure, number, scaled, settings, text, whole};
@@ -80,10 +82,29 @@ pub(super) fn import_aiperf(documents: &[Value]) -> Result<Found, String> {
                 percent.abs()
             ));
         }
+        telemetry(document.pointer("/telemetry_data/endpoints").unwrap_or(&Value::Null), "gpu", &mut found.about);
         errors(document, &row, &mut found);
         found.rows.push(row);
     }
     Ok(found)
+}
+
+/// Power and energy that AIPerf read off the graphics processors, each with its place and unit.
+fn telemetry(value: &Value, place: &str, about: &mut BTreeMap<String, String>) {
+    let Some(map) = value.as_object() else { return };
+    for (name, inner) in map {
+        let is_power = name.contains("power_") || name.contains("energy");
+        match number(inner, "avg").filter(|_| is_power) {
+            Some(mean) => {
+                let unit = text(inner, "unit").unwrap_or_default();
+                about.insert(
+                    format!("{place}: {name}"),
+                    format!("{mean} {unit} (mean over the run; published by AIPerf's telemetry)"),
+                );
+            }
+            None => telemetry(inner, if name.starts_with("gpu") { name } else { place }, about),
+        }
+    }
 }
 
 /// The length that the load was made with, where the file tells it.
