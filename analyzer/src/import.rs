@@ -7,14 +7,17 @@
 //! * [`sniff`] the table of formats: how each is recognised, its class, and who reads it.
 //! * [`exo`] exo's own rows, from the bare list of January 2026 on, with the caveats of each.
 //! * [`exo_log`] the console log of exo's bench; [`exo_others`] what its other benches wrote.
-//! * [`asiai`], [`llama_bench`], [`llama_table`], [`llama_benchy`], [`load_generators`], [`mlx_lm`], [`vllm`] other tools.
+//! * [`aiperf`], [`asiai`], [`asiai_agentic`], [`guidellm`], [`inference_perf`], [`llama_bench`], [`llama_table`], [`llama_benchy`], [`mlx_lm`],
+//!   [`vllm`] other tools.
 //! * [`foreign`] rows of other tools → rows of a result file.
 //! * [`delimited`] lines of cells; [`instant`] dates and times.
 //! * [`merge`] several documents → one result file.
 //! * [`doubt`] what in a file cannot be true.
 //! * [`overlay`] power readings of other instruments, laid over a run by time.
 
+mod aiperf;
 mod asiai;
+mod asiai_agentic;
 mod bytes;
 mod delimited;
 mod direct;
@@ -24,11 +27,12 @@ mod exo;
 mod exo_log;
 mod exo_others;
 mod foreign;
+mod guidellm;
+mod inference_perf;
 mod instant;
 mod llama_bench;
 mod llama_benchy;
 mod llama_table;
-mod load_generators;
 mod merge;
 mod mlx_lm;
 pub mod overlay;
@@ -159,8 +163,13 @@ fn noticed(mut loaded: Loaded, repeated: &BTreeMap<String, usize>, mut notices: 
             1 => "once in all".to_owned(),
             times => format!("{times} times in all"),
         };
-        let others = if repeated.len() > 1 { format!(" and {} others", repeated.len() - 1) } else { String::new() };
-        notices.push(format!("the key {key:?}{others} stands twice in one object ({times}); the last one counts"));
+        let others = match repeated.len() {
+            1 => String::new(),
+            2 => " and another".to_owned(),
+            several => format!(" and {} others", several - 1),
+        };
+        let stand = if repeated.len() > 1 { "stand" } else { "stands" };
+        notices.push(format!("the key {key:?}{others} {stand} twice in one object ({times}); the last one counts"));
     }
     notices.append(&mut loaded.notices);
     notices.extend(exo::oddities(&loaded.file));

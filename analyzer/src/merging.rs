@@ -70,12 +70,21 @@ pub fn merge(files: Vec<Loaded>, differences: Differences) -> Result<ResultFile,
             }
         }
     }
+    if files.iter().any(|file| !file.file.overlays.is_empty()) {
+        notices.push(
+            "power readings that were laid over a part are left out: each part counts from a start of its own"
+                .to_owned(),
+        );
+    }
     let parts: Vec<Part> = files.iter().flat_map(parts).collect();
     let (mut whole, _) = import::together(files.into_iter().map(|loaded| loaded.file).collect());
     whole.source = common(&parts);
     whole.merged = parts;
+    whole.overlays.clear();
     if let Some(provenance) = &mut whole.exoscope {
         provenance.notices.extend(notices);
+    } else if let Some(source) = &mut whole.source {
+        source.notices.extend(notices);
     }
     Ok(whole)
 }

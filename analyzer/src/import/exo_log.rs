@@ -95,7 +95,7 @@ impl Log {
             let mut row = self.here.clone();
             row.pp = value(words, "pp=").map(|tokens| tokens as u64);
             row.tg = value(words, "tg=").map(|tokens| tokens as u64);
-            row.concurrency = value(words, "concurrency=").map(|count| count as u32);
+            row.concurrency = value(words, "concurrency=").map(|count| count as u32).or(Some(1));
             self.open = Some(row);
         } else if words.starts_with("tok=") {
             self.built += 1;
@@ -244,8 +244,8 @@ impl Log {
         }
         if self.backwards > 0 {
             self.found.notices.push(format!(
-                "the clock of the log goes backwards {} times; spans over such a place are wrong",
-                self.backwards
+                "the clock of the log goes backwards {}; spans over such a place are wrong",
+                if self.backwards == 1 { "once".to_owned() } else { format!("{} times", self.backwards) }
             ));
         }
         Ok(self.found)

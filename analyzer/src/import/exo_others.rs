@@ -65,6 +65,7 @@ pub(super) fn import_phases(documents: &[Value]) -> Result<Found, String> {
         let mut row = Row {
             model: text(entry, "phase_model_id").or_else(|| text(entry, "model_id")),
             settings: settings(entry, &["phase", "prefill_model_id", "decode_model_id"]),
+            concurrency: Some(1),
             pp: whole(entry, "pp_tokens").or_else(|| whole(entry, "pp")),
             tg: whole(entry, "tg"),
             repeat: whole(entry, "repeat_index").unwrap_or(place as u64).try_into().unwrap_or(u32::MAX),
@@ -112,6 +113,7 @@ pub(super) fn import_scaling(documents: &[Value]) -> Result<Found, String> {
                         .iter()
                         .find_map(|key| whole(entry, key)),
                     tg: whole(entry, "tg").or_else(|| whole(params, "tg")),
+                    concurrency: Some(1),
                     repeat: whole(entry, "repeat_index").unwrap_or(place as u64).try_into().unwrap_or(u32::MAX),
                     elapsed_s: number(entry, "elapsed_s"),
                     prompt_tps: pick(&["prompt_tps", "prefill_tps"]),
@@ -141,6 +143,7 @@ pub(super) fn import_dflash(documents: &[Value]) -> Result<Found, String> {
             let mut row = Row {
                 model: text(document, "model"),
                 settings: settings(document, &["label"]),
+                concurrency: Some(1),
                 repeat: u32::try_from(place).unwrap_or(u32::MAX),
                 elapsed_s: pick(&["elapsed_s", "total_s", "wall_s"]),
                 prompt_tps: pick(&["prompt_tps"]),

@@ -69,10 +69,31 @@ pub(super) struct Row {
     pub(super) figures: Figures,
 }
 
+impl Found {
+    /// Keeps what the file tells of itself under a name; what several documents tell stands side by side.
+    pub(super) fn tell(&mut self, key: String, words: String) {
+        match self.about.get_mut(&key) {
+            Some(told) if !told.split("; ").any(|one| one == words) => {
+                told.push_str("; ");
+                told.push_str(&words);
+            }
+            Some(_) => {}
+            None => drop(self.about.insert(key, words)),
+        }
+    }
+}
+
 impl Row {
     /// Names a figure that the tool did not publish, and how it follows from others.
     pub(super) fn derive(&mut self, name: &str, how: &str) {
         self.figures.derived.insert(name.to_owned(), how.to_owned());
+    }
+
+    /// Loads that differ in what was generated are not one, where no length that was asked for tells them apart.
+    pub(super) fn tell_obtained(&mut self) {
+        if let (None, Some(tokens)) = (self.tg, self.generation_tokens) {
+            self.settings.insert("mean output tokens".to_owned(), tokens.to_string());
+        }
     }
 
     /// The figures that are above 0 wherever something was measured.

@@ -68,6 +68,7 @@ fn tests<'a>(rows: impl Iterator<Item = &'a Value>) -> Found {
             settings: settings(test, &SETTINGS).into_iter().filter(|(_, value)| value != "auto").collect(),
             pp,
             tg,
+            concurrency: Some(1),
             ..Row::default()
         };
         found.started_at = found.started_at.or_else(|| text(test, "test_time"));

@@ -139,6 +139,7 @@ fn row_of(heading: &[String], row: &[String]) -> Option<Row> {
         settings,
         pp: Some(pp),
         tg: Some(tg),
+        concurrency: Some(1),
         ..Row::default()
     };
     let mut row = rated(base, Some(mean), None);

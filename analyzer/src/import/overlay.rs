@@ -67,7 +67,10 @@ pub fn overlay(result: &ResultFile, name: &str, content: &[u8]) -> Result<(Overl
         return Err(refuse("power readings for a run that does not tell when its requests ran", hint));
     };
     readings.retain(|(t, _)| *t >= from - MARGIN_S && *t <= to + MARGIN_S);
-    if !readings.iter().any(|(t, _)| *t >= from && *t <= to) {
+    // Readings on both sides are of the right time, and where none lies inside the report says that the run was too short.
+    let inside = readings.iter().any(|(t, _)| *t >= from && *t <= to);
+    let around = readings.iter().any(|(t, _)| *t < from) && readings.iter().any(|(t, _)| *t > to);
+    if !inside && !around {
         return Err(refuse(
             "power readings of another time than the run",
             "see that both clocks are set alike and name their zone",

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::foreign::Found;
 use super::{
-    asiai, exo_log, exo_others, llama_bench, llama_benchy, llama_table, load_generators, mlx_lm, overlay, vllm,
+    aiperf, asiai, asiai_agentic, exo_log, exo_others, guidellm, inference_perf, llama_bench, llama_benchy,
+    llama_table, mlx_lm, overlay, vllm,
 };
 use crate::record::Comparability;
 
@@ -55,7 +56,7 @@ pub(super) const BY_ROWS: &str = "a list of rows with elapsed_s";
 pub(super) const FORMATS: &[Format] = &[
     row("exoscope", BY_VERSION, Endpoint, Rows(|d| d.get("exoscope").is_some() && d.get("runs").is_some())),
     row("a converted result", "its source and runs", Endpoint, Rows(|d| d.get("source").is_some_and(Value::is_object) && d.get("runs").is_some())),
-    row("a result of asiai's agentic mode", "its prefix_cache_reuse_verdict", Endpoint, Documents(asiai::is_agentic, asiai::import_agentic)),
+    row("a result of asiai's agentic mode", "its prefix_cache_reuse_verdict", Endpoint, Documents(asiai_agentic::is, asiai_agentic::import)),
     row("a result of exo's context-scaling bench", "its metadata, params and runs", Endpoint, Documents(exo_others::is_scaling, exo_others::import_scaling)),
     row("exo", BY_RUNS, Endpoint, Rows(is_exo_object)),
     row("a result of exo's prefill_decode_bench", "its phase and phase_model_id", Endpoint, Documents(exo_others::is_phases, exo_others::import_phases)),
@@ -66,9 +67,9 @@ pub(super) const FORMATS: &[Format] = &[
     row("exo", BY_ROWS, Endpoint, Rows(is_exo_list)),
     row("an export of asiai bench", "its schema_version and benchmark.engines", Endpoint, Documents(asiai::is_export, asiai::import_export)),
     row("a report of llama-benchy", "its latency_mode and benchmarks with prompt_size", Endpoint, Documents(llama_benchy::is, llama_benchy::import)),
-    row("an export of AIPerf", "its metrics with a unit each", AggregateOnly, Documents(load_generators::is_aiperf, load_generators::import_aiperf)),
-    row("a result of GuideLLM", "its benchmarks with metrics.request_latency", Endpoint, Documents(load_generators::is_guidellm, load_generators::import_guidellm)),
-    row("a summary of inference-perf", "its load_summary and successes", AggregateOnly, Documents(load_generators::is_inference_perf, load_generators::import_inference_perf)),
+    row("an export of AIPerf", "its metrics with a unit each", AggregateOnly, Documents(aiperf::is, aiperf::import)),
+    row("a result of GuideLLM", "its benchmarks with metrics.request_latency", Endpoint, Documents(guidellm::is, guidellm::import)),
+    row("a summary of inference-perf", "its load_summary and successes", AggregateOnly, Documents(inference_perf::is, inference_perf::import)),
     row("a result of exo's dflash bench", "its label and requests", Endpoint, Documents(exo_others::is_dflash, exo_others::import_dflash)),
     row("a result of exo_eval: accuracy, not speed", "its benchmark and scores", Endpoint, Refused(|d| d.get("scores").is_some() && d.get("benchmark").is_some(), NOT_SPEED)),
     row("a result of exo's eval_tool_calls: right or wrong calls, not speed", "its results with api and passed", Endpoint, Refused(is_tool_calls, NOT_SPEED)),

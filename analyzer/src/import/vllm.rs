@@ -76,9 +76,7 @@ fn one(result: &Value, first: Option<f64>, found: &mut Found) -> Result<(), Stri
         ..Row::default()
     };
     row.prompt_tokens = row.pp;
-    if let (None, Some(tokens)) = (row.tg, row.generation_tokens) {
-        row.settings.insert("mean output tokens".to_owned(), tokens.to_string());
-    }
+    row.tell_obtained();
     row.figures.streamed = Some(true);
     let listed = Listed::of(result);
     if row.pp.is_none() || listed.is_some() {
