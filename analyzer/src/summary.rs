@@ -32,7 +32,7 @@ pub use distribution::{ConfidenceInterval, IntervalRule, IntervalUnit, OutlierRe
 pub use pooled::PooledDeviation;
 pub use scaling::{Ratio, Scaling};
 
-pub(crate) use facts::{facts, node_name};
+pub(crate) use facts::{engine, facts, node_name};
 pub(crate) use samples::{MeasuredCell, Sample, measure};
 
 use schemars::JsonSchema;
@@ -136,6 +136,9 @@ pub struct CellReport {
     pub key: CellKey,
     /// Valid requests.
     pub requests: u64,
+    /// Requests that they stand for, where another tool gives means over many; null where each is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stands_for: Option<u64>,
     /// Batches: requests started together count once.
     pub batches: u64,
     /// Measured requests that failed.

@@ -11,6 +11,8 @@ use super::ImportError;
 const CUT_OFF: &str = "the file ends in the middle: it was cut off while it was written or copied";
 const NO_RESULT: &str = "a result file starts with { or [";
 const BROKEN: &str = "look at that place: something was changed or left out there";
+const HALF_A_PAIR: &str =
+    "a \\ud800 to \\udfff there is half of a character whose other half is missing; put both, or \\ufffd";
 const TOO_DEEP: &str = "no result file is nested that deeply";
 
 /// The documents of a text, and each key that stood twice in an object with how often.
@@ -42,6 +44,8 @@ fn not_json(name: &str, place: usize, error: &serde_json::Error) -> ImportError 
         CUT_OFF
     } else if reason.contains("recursion limit") {
         TOO_DEEP
+    } else if reason.contains("surrogate") || reason.contains("end of hex escape") {
+        HALF_A_PAIR
     } else if place == 0 && line == 1 && column <= 2 {
         NO_RESULT
     } else {

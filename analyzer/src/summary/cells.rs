@@ -129,6 +129,7 @@ fn nothing_but_failures(key: CellKey) -> CellReport {
     CellReport {
         key,
         requests: 0,
+        stands_for: None,
         batches: 0,
         failed: 0,
         sessions: 0,
@@ -146,6 +147,7 @@ fn report(measured: &MeasuredCell) -> CellReport {
     CellReport {
         key: cell.key.clone(),
         requests: cell.batches.iter().map(|batch| batch.rows.len() as u64).sum(),
+        stands_for: super::published::requests(cell),
         batches: cell.batches.len() as u64,
         failed: 0,
         sessions: sessions.len() as u64,

@@ -70,14 +70,18 @@ impl Facts {
     }
 }
 
-fn target(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>) {
-    // A shape with neither provenance nor source was written by exo's bench.
-    let engine = match (provenance, &file.source) {
+/// The engine behind the numbers, where the file tells.
+pub(crate) fn engine(file: &ResultFile) -> Option<String> {
+    match (&file.exoscope, &file.source) {
         (Some(provenance), _) => Some(provenance.target.engine.clone()),
         (None, Some(source)) => source.engine.clone(),
+        // A shape with neither provenance nor source was written by exo's bench.
         (None, None) => Some("exo".to_owned()),
-    };
-    facts.add_known("engine", "Engine", engine);
+    }
+}
+
+fn target(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>) {
+    facts.add_known("engine", "Engine", engine(file));
     facts.add_known("engine_version", "Engine version", provenance.and_then(|p| p.target.engine_version.clone()));
     let mut models = distinct(file.runs.iter().map(|run| run.model_id.clone().or_else(|| run.model_short_id.clone())));
     if models.is_empty() {

@@ -28,6 +28,17 @@ fn stands_for(batch: &Batch) -> Option<f64> {
     batch.column(frame::STANDS_FOR).iter().flatten().copied().reduce(f64::max)
 }
 
+/// Requests that the rows of a cell stand for; None where each row is one.
+pub(super) fn requests(cell: &Cell) -> Option<u64> {
+    let each = cell.batches.iter().flat_map(|batch| {
+        let figures = batch.column(frame::STANDS_FOR);
+        (0..batch.rows.len()).map(|row| figures.get(row).copied().flatten().unwrap_or(1.0))
+    });
+    let all: f64 = each.sum();
+    let rows: usize = cell.batches.iter().map(|batch| batch.rows.len()).sum();
+    (all > rows as f64).then_some(all as u64)
+}
+
 /// Whether another tool measured the cell.
 pub(super) fn is_foreign(cell: &Cell) -> bool {
     cell.batches.iter().any(|batch| stands_for(batch).is_some())

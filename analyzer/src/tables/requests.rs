@@ -17,11 +17,16 @@ pub fn requests(loaded: &Loaded, run: &str) -> Result<Table, FrameError> {
     let mut table = Table::default();
     origin(&mut table, loaded, run, runs.len());
     let provenance = loaded.file.exoscope.as_ref();
-    let same = |value: Option<String>| std::iter::repeat_n(value, runs.len());
-    table.text("engine", same(provenance.map(|provenance| provenance.target.engine.clone())));
-    table.text("engine_version", same(provenance.and_then(|provenance| provenance.target.engine_version.clone())));
-    table.text("quantization", same(provenance.and_then(|provenance| provenance.target.quantization.clone())));
-    table.flag("simulated", std::iter::repeat_n(provenance.map(|provenance| provenance.simulated), runs.len()));
+    let target = provenance.map(|provenance| &provenance.target);
+    let engine = crate::summary::engine(&loaded.file);
+    table.text("engine", runs.iter().map(|run| engine.clone().or_else(|| told(loaded, run, &["engine"]))));
+    let version = target.and_then(|target| target.engine_version.clone());
+    table.text("engine_version", runs.iter().map(|run| version.clone().or_else(|| told(loaded, run, &VERSIONS))));
+    let quantization = target.and_then(|target| target.quantization.clone());
+    table.text(
+        "quantization",
+        runs.iter().map(|run| quantization.clone().or_else(|| told(loaded, run, &QUANTIZATIONS))),
+    );
 
     table.copy(&frame, names::MODEL, "model_id")?;
     table.copy(&frame, names::SHARDING, "sharding")?;
@@ -80,6 +85,28 @@ pub fn requests(loaded: &Loaded, run: &str) -> Result<Table, FrameError> {
     table.text("placement_instance_meta", runs.iter().map(|run| run.placement_instance_meta.clone()));
     table.text("output_text_preview", runs.iter().map(|run| run.output_text_preview.clone()));
     Ok(table)
+}
+
+/// What other tools call the version of the engine.
+const VERSIONS: [&str; 2] = ["engine_version", "build_commit"];
+
+/// What other tools call the quantization.
+const QUANTIZATIONS: [&str; 2] = ["quantization", "model_quantization"];
+
+/// What a file of another tool says of a row, or of all its rows, under one of these names.
+fn told(loaded: &Loaded, run: &Run, names: &[&str]) -> Option<String> {
+    let of_row = run.figures.as_ref().map(|figures| &figures.published);
+    let of_all = loaded.file.source.as_ref().map(|source| &source.about);
+    names.iter().find_map(|name| {
+        let row = of_row.and_then(|published| Some(published.get(*name)?.as_str()?.to_owned()));
+        row.or_else(|| of_all?.get(*name).cloned()).or_else(|| of_variant(run.model_id.as_deref()?, name))
+    })
+}
+
+/// A setting that differs between the rows of a file, which stands behind the model's name: "m [engine a, threads 8]".
+fn of_variant(model: &str, name: &str) -> Option<String> {
+    let (_, settings) = model.strip_suffix(']')?.rsplit_once('[')?;
+    settings.split(", ").find_map(|setting| Some(setting.strip_prefix(name)?.strip_prefix(' ')?.to_owned()))
 }
 
 fn detail(run: &Run) -> Option<&RunDetail> {

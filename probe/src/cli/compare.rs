@@ -10,6 +10,7 @@ use analyzer::metric::Metric;
 use super::{CliError, Exit};
 use crate::report::document;
 use crate::report::render::{self, ComparisonFormat, Look};
+use crate::report::{reading, target};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -116,6 +117,16 @@ impl Judging {
         })
     }
 
+    /// Keeps what is read, the calibration with it, from being written over.
+    pub(super) fn spare<'a>(
+        &'a self,
+        output: Option<&Path>,
+        inputs: impl IntoIterator<Item = &'a Path>,
+    ) -> Result<(), CliError> {
+        let inputs = inputs.into_iter().chain(self.calibration.as_deref());
+        target::spare("--output", output, inputs).map_err(CliError::usage)
+    }
+
     /// The exit code for some comparisons that belong together.
     pub(super) fn exit<'a>(&self, compared: impl IntoIterator<Item = &'a Comparison>) -> Exit {
         if self.fail_on == FailOn::Never {
@@ -146,7 +157,7 @@ impl Judging {
 pub(super) fn read_calibration(path: &Path) -> Result<Calibration, CliError> {
     let name = path.display();
     let bytes =
-        std::fs::read(path).map_err(|error| CliError::incomparable(format!("{name}: cannot be read: {error}")))?;
+        reading::bytes(path).map_err(|error| CliError::incomparable(format!("{name}: cannot be read: {error}")))?;
     let calibration: Calibration = serde_json::from_slice(&bytes).map_err(|error| {
         CliError::incomparable(format!("{name}: no calibration ({error}); `exoscope calibrate` writes one"))
     })?;
@@ -184,6 +195,8 @@ impl Arguments {
             }
             (to, files) => (files, to),
         };
+        let inputs = self.files.iter().chain(&self.to).chain(&self.power_base).chain(&self.power_new).map(Path::new);
+        self.judging.spare(self.output.as_deref(), inputs)?;
         let options = self.judging.options()?;
         let mut loaded = load(&[base, new].concat())?;
         let mut of_new = loaded.split_off(base.len());

@@ -9,6 +9,7 @@ use analyzer::metric::Metric;
 use super::{CliError, Exit};
 use crate::report::document;
 use crate::report::render::{self, Format, Look};
+use crate::report::target;
 
 /// A made-up run of a request alone and a batch of four, for those who have no file yet.
 const EXAMPLE: &[u8] = include_bytes!("../../../fixtures/explain/example.json");
@@ -40,6 +41,7 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn run(self) -> Result<Exit, CliError> {
         let metric = self.metric.as_deref().map(metric).transpose()?;
+        target::spare("--output", self.output.as_deref(), &self.file).map_err(CliError::usage)?;
         let loaded = self.loaded()?;
         let look = Look::of(self.output.as_deref());
         let text = match metric {

@@ -42,7 +42,10 @@ impl Arguments {
         let mut files = Vec::new();
         for path in self.paths()? {
             match dated(&path) {
-                Ok(file) => files.push(file),
+                Ok(file) => {
+                    self.judging.spare(self.output.as_deref(), [path.as_path()])?;
+                    files.push(file);
+                }
                 // An archive holds other files, too; what was left out is said.
                 Err(reason) => say(&format!("exoscope: {reason}; left out")),
             }

@@ -9,7 +9,7 @@ use flate2::write::GzEncoder;
 use super::{CliError, Exit};
 use crate::redact::redact;
 use crate::replay::Unpacked;
-use crate::report::document;
+use crate::report::{document, shown};
 
 /// Replaces what names a machine, a person or a text in a result file or a recording, and leaves every number.
 ///
@@ -50,7 +50,7 @@ impl Arguments {
         })?;
         let counts: Vec<String> = redacted.counts.iter().map(|(kind, count)| format!("{kind}: {count}")).collect();
         let counts = if counts.is_empty() { "nothing to replace".into() } else { counts.join(", ") };
-        document::write(None, &format!("{}: {counts}\n", place.display())).map_err(CliError::failed)?;
+        document::write(None, &format!("{}: {counts}\n", shown(&place))).map_err(CliError::failed)?;
         Ok(Exit::Done)
     }
 }
