@@ -60,7 +60,7 @@ pub(super) struct Judging {
     /// The smallest change of energy that matters, percent
     #[arg(long, value_name = "PERCENT", default_value_t = Options::default().delta_energy_percent)]
     delta_energy: f64,
-    /// Compare this metric only, by its name in JSON (generation_tps); can be given several times
+    /// Compare this metric only, by its name in JSON (generation_tps) or in tables (generation); can be given several times
     #[arg(long, value_name = "NAME", value_parser = metric)]
     metric: Vec<Metric>,
     /// How much sessions differ by themselves, from `exoscope calibrate`
@@ -92,10 +92,9 @@ pub(super) enum FailOn {
     Never,
 }
 
-/// A metric by its name in JSON.
+/// A metric by any of its names.
 fn metric(name: &str) -> Result<Metric, String> {
-    let wanted = name.replace('-', "_");
-    serde_json::from_value(serde_json::Value::String(wanted)).map_err(|_| {
+    super::explain::spelt(name).ok_or_else(|| {
         let names: Vec<String> = Metric::ALL
             .iter()
             .filter_map(|metric| Some(serde_json::to_value(metric).ok()?.as_str()?.to_owned()))
