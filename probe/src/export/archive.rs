@@ -85,14 +85,13 @@ pub fn partitioned(files: &[Loaded], folder: &Path) -> Result<Vec<PathBuf>, Arch
     let mut parts = Vec::new();
     for loaded in files {
         let run = run_id(loaded)?;
-        // RFC 3339 begins with the day.
-        let started = tables::started_at(loaded).and_then(|at| at.get(..10)).filter(|day| is_day(day));
+        let started = tables::started_at(loaded).and_then(day);
         for (name, table) in tables_of(loaded, &run)? {
             for (model, rows) in by_model(&table) {
                 let place = folder
                     .join(name)
                     .join(format!("model={}", escape(model.as_deref())))
-                    .join(format!("started={}", escape(started)))
+                    .join(format!("started={}", escape(started.as_deref())))
                     .join(format!("run={run}"))
                     .join("part.parquet");
                 parts.push((place, file::write(&[table.select(&rows)])?));
@@ -100,6 +99,20 @@ pub fn partitioned(files: &[Loaded], folder: &Path) -> Result<Vec<PathBuf>, Arch
         }
     }
     write_all(parts, folder)
+}
+
+/// The day of an instant as files of any tool spell it: RFC 3339, "20260601-100000", seconds since 1970.
+fn day(at: &str) -> Option<String> {
+    if let Some(day) = at.get(..10).filter(|day| is_day(day)) {
+        return Some(day.to_owned());
+    }
+    if let Ok(seconds) = at.parse::<f64>() {
+        let moment = jiff::Timestamp::from_second(seconds as i64).ok()?;
+        return Some(moment.strftime("%Y-%m-%d").to_string());
+    }
+    let (day, _) = at.split_once(['-', 'T']).filter(|(day, _)| day.len() == 8)?;
+    let day = format!("{}-{}-{}", day.get(..4)?, day.get(4..6)?, day.get(6..)?);
+    is_day(&day).then_some(day)
 }
 
 /// Whether a text is a day, as a partition of them has to be: 2026-06-03.
@@ -180,13 +193,25 @@ fn escape(value: Option<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{escape, write_all};
+    use super::{day, escape, write_all};
 
     #[test]
     fn a_model_cannot_lead_out_of_the_archive() {
         assert_eq!(escape(Some("lab/m=1 ü")), "lab%2Fm%3D1%20%C3%BC");
         assert_eq!(escape(Some("..")), "%2E%2E");
         assert_eq!(escape(None), "unknown");
+    }
+
+    #[test]
+    fn the_day_is_found_in_any_spelling() {
+        for (at, of) in [
+            ("2026-06-03T09:00:00Z", Some("2026-06-03")),
+            ("20260601-100000", Some("2026-06-01")),
+            ("1770000000", Some("2026-02-02")),
+            ("yesterday", None),
+        ] {
+            assert_eq!(day(at).as_deref(), of, "{at}");
+        }
     }
 
     #[test]
