@@ -124,7 +124,9 @@ fn rewrite(names: &Names, text: &str, root: Option<&str>, masked: &mut usize) ->
 
 /// Whether a string stays, names apart: an unknown key may hold anything.
 fn may_stay(names: &Names, key: Option<&str>, within: Option<&str>, text: &str) -> bool {
-    is_identity(key) || is_identity(within) || is_harmless(key, within, text) || names.knows(text)
+    // Lists of models, as the servers give them.
+    let is_model = key == Some("name") && matches!(within, Some("data" | "models"));
+    is_model || is_identity(key) || is_identity(within) || is_harmless(key, within, text) || names.knows(text)
 }
 
 /// Headers that say nothing of anybody. Those of secrets and those that are not known are replaced.
