@@ -1,12 +1,12 @@
 //! The rows that two files share: the same measurement, whatever else is told of it.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::record::{ResultFile, Run};
 
 /// What of a row was measured, to the bit. What is said about it (notices, previews, labels, sessions) may differ between
 /// two copies, and two formats of one tool say different things.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Measured {
     model: Option<String>,
     asked: [Option<u64>; 3],
@@ -48,7 +48,7 @@ impl Measured {
 
 /// How many rows of one file are in the other, too; none where that may be chance.
 pub(super) fn shared(one: &ResultFile, other: &ResultFile) -> Option<usize> {
-    let mut left: HashMap<Measured, usize> = HashMap::new();
+    let mut left: BTreeMap<Measured, usize> = BTreeMap::new();
     for (measured, _) in one.runs.iter().filter_map(Measured::of) {
         *left.entry(measured).or_default() += 1;
     }

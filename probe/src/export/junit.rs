@@ -1,6 +1,6 @@
 //! Runs → JUnit's XML: a suite per file, a test case per request, so that any CI lists which ones failed and why.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use analyzer::import::Loaded;
 use analyzer::record::{Failure, ResultFile, Run};
@@ -43,7 +43,7 @@ fn suite(loaded: &Loaded) -> String {
 /// The names that a suite has so far. A reader keeps one result per name, and files that were put one behind the other
 /// repeat them.
 #[derive(Default)]
-struct Names(HashMap<(String, String), usize>);
+struct Names(BTreeMap<(String, String), usize>);
 
 impl Names {
     /// The name, with a number behind it where it stood before.
