@@ -66,18 +66,28 @@ pub struct Input {
     pub value: f64,
     /// Its unit; empty for a count.
     pub unit: String,
+    /// The value in words, "40.69 ms" or "384": with as many digits as the working needs to give the result that is shown.
+    pub words: String,
 }
 
 impl Input {
     fn new(name: &str, value: f64, unit: &str) -> Self {
-        Self { name: name.to_owned(), value, unit: unit.to_owned() }
+        Self { name: name.to_owned(), value, unit: unit.to_owned(), words: with_digits(value, unit, 0).0 }
     }
+}
 
-    /// The value in words: "40.69 ms", "384".
-    #[must_use]
-    pub fn words(&self) -> String {
-        if self.unit.is_empty() { crate::units::fixed(self.value, 0) } else { said(self.value, &self.unit) }
-    }
+/// A value in words with more decimals than it would have alone, and what those words say.
+fn with_digits(value: f64, unit: &str, more: usize) -> (String, f64) {
+    let scale = Scale::of(unit, [value]);
+    let usual = if unit.is_empty() { crate::units::fixed(value, 0) } else { scale.text(Some(value)) };
+    let decimals = usual.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let factor = if unit.is_empty() { 1.0 } else { scale.scaled(1.0) };
+    // A count has no more digits than it has.
+    let whole = unit.is_empty() && value == value.round();
+    let number = if more == 0 || whole { usual } else { crate::units::fixed(value * factor, decimals + more) };
+    let says = number.parse::<f64>().map_or(value, |number| number / factor);
+    let words = if unit.is_empty() { number } else { format!("{number} {}", scale.label()) };
+    (words, says)
 }
 
 /// A value with its unit.
@@ -128,17 +138,17 @@ fn example(loaded: &Loaded, cell: &MeasuredCell, sample: &Sample) -> Option<Exam
     let reported = *group.values.first()?;
     let unit = sample.metric.definition().unit;
     let origin = origin(&loaded.file, sample.metric, &cell.cell);
-    // What cannot be worked out again from the file, as an energy of several windows put together, is shown as it is; and so
-    // is what another tool measured, whose clock and definition are its own.
+    // What cannot be worked out again in a line, as an integral or an energy of several windows, is said to be that; and what
+    // another tool measured is shown as it is, for its clock and definition are its own.
     let worked = working::work_out(&loaded.file, cell, sample.metric, group.batch as usize)
         .filter(|worked| origin.is_none() && (worked.result - reported).abs() <= SAME * reported.abs());
-    let (inputs, working) = worked.map_or_else(
-        || {
-            let words = origin.unwrap_or_else(|| "as the file tells it".to_owned());
-            (vec![Input::new(sample.metric.definition().name, reported, unit)], words)
-        },
-        |worked| (worked.inputs, worked.working),
-    );
+    let as_told = |words: String| (vec![Input::new(sample.metric.definition().name, reported, unit)], words);
+    let (inputs, working) = match (worked, origin) {
+        (Some(worked), _) => worked.shown(reported, unit),
+        (None, Some(words)) => as_told(words),
+        (None, None) => working::told(&loaded.file, cell, sample.metric, group.batch as usize)
+            .unwrap_or_else(|| as_told(TOLD.to_owned())),
+    };
     Some(Example {
         file: loaded.name.clone(),
         simulated: loaded.file.exoscope.as_ref().is_some_and(|provenance| provenance.simulated),
@@ -150,6 +160,9 @@ fn example(loaded: &Loaded, cell: &MeasuredCell, sample: &Sample) -> Option<Exam
         result_words: said(reported, unit),
     })
 }
+
+/// What stands for a working where the file holds the number itself.
+const TOLD: &str = "as the file tells it";
 
 /// The report and the working go different ways to the same number, and may differ in its last digits.
 const SAME: f64 = 1e-9;

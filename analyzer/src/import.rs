@@ -135,6 +135,14 @@ pub enum ImportError {
     },
 }
 
+/// The text of a file, unpacked and decoded as [`load`] does it.
+///
+/// # Errors
+/// [`ImportError`] for what is no text.
+pub fn text(name: &str, bytes: &[u8]) -> Result<String, ImportError> {
+    Ok(bytes::decode(name, bytes)?.text)
+}
+
 /// Reads a file. `name` is for the words only.
 ///
 /// # Errors

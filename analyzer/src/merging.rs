@@ -1,7 +1,11 @@
 //! Several result files of the same thing → one, whose numbers are those of the files read together.
 //!
+//! * `overlap` the rows that two files share.
+//!
 //! The runs of each file become further sessions. Clocks are kept apart: seconds count from each file's own start, so the
 //! sessions of one part are never mixed with those of another. Each part's account of itself is kept under `merged`.
+
+mod overlap;
 
 use std::collections::BTreeSet;
 
@@ -34,6 +38,16 @@ pub enum MergeError {
         /// The other.
         second: String,
     },
+    /// Some rows twice would count their requests twice.
+    #[error("{} of {first} are in {second}, too, which would count them twice; leave one of the files out", crate::units::count(*rows, "row"))]
+    Overlap {
+        /// One of the files.
+        first: String,
+        /// The other.
+        second: String,
+        /// Rows that are in both.
+        rows: u64,
+    },
     /// Another model or another method.
     #[error("{first} and {second} differ in {what}; their numbers do not belong into one file (--force merges them)")]
     Different {
@@ -55,8 +69,23 @@ pub fn merge(files: Vec<Loaded>, differences: Differences) -> Result<ResultFile,
         return Err(MergeError::Alone);
     };
     for (place, file) in files.iter().enumerate() {
-        if let Some(same) = files.iter().take(place).find(|earlier| earlier.file == file.file) {
-            return Err(MergeError::Twice { first: same.name.clone(), second: file.name.clone() });
+        for earlier in files.iter().take(place) {
+            match overlap::shared(&earlier.file, &file.file) {
+                Some(rows) => {
+                    let (first, second) = (earlier.name.clone(), file.name.clone());
+                    let whole = rows == earlier.file.runs.len() && rows == file.file.runs.len();
+                    return Err(if whole {
+                        MergeError::Twice { first, second }
+                    } else {
+                        MergeError::Overlap { first, second, rows: rows as u64 }
+                    });
+                }
+                // Files of failures alone have no rows to be told by.
+                None if earlier.file == file.file => {
+                    return Err(MergeError::Twice { first: earlier.name.clone(), second: file.name.clone() });
+                }
+                None => {}
+            }
         }
     }
     let mut notices = Vec::new();

@@ -116,11 +116,23 @@ impl Table {
     }
 }
 
-/// The columns that every table begins with: which file a row is of.
+/// The start of the measurement as the file tells it, whoever wrote it.
+#[must_use]
+pub fn started_at(loaded: &crate::import::Loaded) -> Option<&str> {
+    let file = &loaded.file;
+    let ours = file.exoscope.as_ref().map(|provenance| provenance.started_at.as_str());
+    ours.or_else(|| file.source.as_ref()?.started_at.as_deref())
+}
+
+/// The columns that every table begins with: which file a row is of, what kind of file that is, and what its
+/// numbers can be set against.
 fn origin(table: &mut Table, loaded: &crate::import::Loaded, run: &str, height: usize) {
-    let provenance = loaded.file.exoscope.as_ref();
     let same = |value: Option<String>| std::iter::repeat_n(value, height);
     table.text("file", same(Some(loaded.name.clone())));
     table.text("run_id", same(Some(run.to_owned())));
-    table.text("started_at", same(provenance.map(|provenance| provenance.started_at.clone())));
+    table.text("format", same(Some(loaded.format.clone())));
+    table.text("class", same(serde_json::to_value(loaded.class).ok().and_then(|word| Some(word.as_str()?.to_owned()))));
+    table.text("started_at", same(started_at(loaded).map(str::to_owned)));
+    let simulated = loaded.file.exoscope.as_ref().map(|provenance| provenance.simulated);
+    table.flag("simulated", std::iter::repeat_n(simulated, height));
 }

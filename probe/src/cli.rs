@@ -144,11 +144,28 @@ fn bench_arguments(command: &[String]) -> Result<bench::Arguments, String> {
     }
 }
 
+/// The sentence for words of a command line that are no text, each named as far as it can be.
+fn not_text(arguments: &[OsString]) -> String {
+    let words: Vec<String> = arguments
+        .iter()
+        .filter(|word| word.to_str().is_none())
+        .map(|word| format!("{:?}", word.to_string_lossy()))
+        .collect();
+    format!(
+        "not UTF-8: {} (\u{fffd} stands for the bytes that are none); rename the file, or hand it over as - < FILE",
+        words.join(", ")
+    )
+}
+
 /// Runs the program on a command line, program name first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let parsed = match Arguments::try_parse_from(&arguments) {
         Ok(parsed) => parsed,
+        Err(error) if error.kind() == clap::error::ErrorKind::InvalidUtf8 => {
+            crate::report::progress::say(&format!("exoscope: {}", not_text(&arguments)));
+            return Exit::Usage;
+        }
         Err(error) => {
             // Help and version come as errors too; clap knows the stream each belongs to.
             // A reader that closes early (`exoscope --help | head`) has read what it wanted.

@@ -18,7 +18,7 @@ use analyzer::import::Loaded;
 use analyzer::summary::Report;
 use sha2::{Digest as _, Sha256};
 
-pub use archive::{ArchiveError, in_folder, partitioned};
+pub use archive::{ArchiveError, TABLES, in_folder, partitioned};
 
 /// A fault of this program: what was read could not be written down.
 #[derive(Debug, thiserror::Error)]

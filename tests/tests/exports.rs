@@ -46,6 +46,66 @@ fn csv_has_a_line_per_request_and_units_in_its_names() {
     assert_eq!(lines.count(), rows, "no field of these files holds a line feed");
 }
 
+/// The lines of a CSV, each by the names of its head.
+fn records(text: &str) -> Vec<BTreeMap<String, String>> {
+    let mut lines = text.lines().map(fields);
+    let head = lines.next().unwrap();
+    lines.map(|line| head.iter().cloned().zip(line).collect()).collect()
+}
+
+fn fields(line: &str) -> Vec<String> {
+    let (mut all, mut field, mut quoted) = (Vec::new(), String::new(), false);
+    for letter in line.chars() {
+        match letter {
+            '"' => quoted = !quoted,
+            ',' if !quoted => all.push(std::mem::take(&mut field)),
+            letter => field.push(letter),
+        }
+    }
+    all.push(field);
+    all
+}
+
+#[test]
+fn csv_has_the_failed_requests_too() {
+    let lines = records(&export(&["exoscope_failures"], &["--format", "csv"]));
+    let file = tests::measured::read_json(&tests::fixture("results/exoscope_failures.json")).unwrap();
+    let (runs, failures) = (file["runs"].as_array().unwrap(), file["failures"].as_array().unwrap());
+    let failed: Vec<_> = lines.iter().filter(|line| line["status"] == "failed").collect();
+    assert_eq!((lines.len() - failed.len(), failed.len()), (runs.len(), failures.len()));
+    for (line, failure) in failed.iter().zip(failures) {
+        assert_eq!(line["failure_message"], failure["message"].as_str().unwrap());
+        assert_eq!(line["pp_tokens"], failure["pp_tokens"].to_string());
+        assert!(line["elapsed_s"].is_empty() && !line["failure_kind"].is_empty());
+    }
+}
+
+#[test]
+fn a_cell_of_csv_is_no_formula_and_moves_no_cursor() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("odd.json");
+    let mut file = tests::measured::read_json(&tests::fixture("results/exoscope_failures.json")).unwrap();
+    for run in file["runs"].as_array_mut().unwrap() {
+        run["model_id"] = "=cmd|' /C calc'!A0".into();
+        run["output_text_preview"] = "\u{1b}[2Jgone".into();
+    }
+    file["failures"][0]["message"] = "@SUM(1)".into();
+    std::fs::write(&path, file.to_string()).unwrap();
+    let path = path.to_str().unwrap();
+    let text = export(&[], &[path, "--format", "csv"]);
+    let lines = records(&text);
+    assert!(!text.contains('\u{1b}'));
+    assert!(lines.iter().filter(|line| line["status"] == "ok").all(|line| line["model_id"].starts_with("'=cmd")));
+    assert!(lines.iter().any(|line| line["failure_message"] == "'@SUM(1)"));
+    let program = tests::exoscope().unwrap();
+    let report = Command::new(program).args(["report", path, "--format", "csv"]).output().unwrap();
+    assert!(
+        records(&String::from_utf8(report.stdout).unwrap()).iter().any(|line| line["model_id"].starts_with("'=cmd"))
+    );
+    let samples = export(&[], &[path, "--format", "prometheus"]);
+    assert!(!samples.contains('\u{1b}'));
+}
+
 /// What a benchmark file holds: the configuration at a line, the name, the value and the unit.
 struct Benchmark {
     configuration: BTreeMap<String, String>,
@@ -281,6 +341,97 @@ fn junit_has_a_case_per_request_and_a_failure_for_each_that_failed() {
 }
 
 #[test]
+fn junit_has_no_name_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("twice.json");
+    let one = std::fs::read_to_string(tests::fixture("results/f3e.json")).unwrap();
+    std::fs::write(&path, one.clone() + &one).unwrap();
+    let tags = well_formed(&export(&[], &[path.to_str().unwrap(), "--format", "junit"]));
+    let names: Vec<_> = tags
+        .iter()
+        .filter(|(tag, _)| tag == "testcase")
+        .map(|(_, attributes)| (attributes["classname"].clone(), attributes["name"].clone()))
+        .collect();
+    let different: BTreeSet<_> = names.iter().collect();
+    assert!(!names.is_empty());
+    assert_eq!(different.len(), names.len());
+}
+
+#[test]
+fn a_row_that_stands_for_many_requests_counts_as_many() {
+    let path = tests::fixture("imports/inference_perf.json");
+    let samples = scrape(&export(&[], &[path.to_str().unwrap(), "--format", "prometheus"]));
+    let requests: Vec<f64> =
+        samples.iter().filter(|(name, ..)| name == "exoscope_requests").map(|(_, _, value)| *value).collect();
+    let successes = tests::measured::read_json(&path).unwrap()["successes"]["count"].as_f64().unwrap();
+    assert_eq!(requests, [successes]);
+}
+
+#[test]
+fn an_archive_is_written_whole_whatever_the_models_are_called() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.json");
+    let mut file = tests::measured::read_json(&tests::fixture("results/f3e.json")).unwrap();
+    let long = "m".repeat(3000);
+    file["runs"].as_array_mut().unwrap().iter_mut().for_each(|run| run["model_id"] = long.clone().into());
+    std::fs::write(&path, file.to_string()).unwrap();
+    let archive = folder.path().join("archive");
+    let more = [path.to_str().unwrap(), "--format", "parquet", "--partitioned", "--output", archive.to_str().unwrap()];
+    let written = export(&["exoscope_energy"], &more);
+    assert!(written.lines().all(|part| Path::new(part).is_file()), "{written}");
+    // Where one part cannot be written, none is left.
+    let program = tests::exoscope().unwrap();
+    let other = folder.path().join("other");
+    std::fs::create_dir_all(&other).unwrap();
+    std::fs::write(other.join("series"), "in the way").unwrap();
+    let output = Command::new(program)
+        .arg("export")
+        .arg(tests::fixture("results/exoscope_energy.json"))
+        .args(["--format", "parquet", "--partitioned", "--output", other.to_str().unwrap()])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(std::fs::read_dir(&other).unwrap().count(), 1, "what was in the way, alone");
+}
+
+/// Asks pandas, as [`duckdb`] is asked.
+fn pandas(folder: &Path, expression: &str) -> Option<String> {
+    let python = tests::peer_python("pandas")?;
+    let script = "import pandas, sys, os; os.chdir(sys.argv[1]); print(eval(sys.argv[2]))";
+    let output = Command::new(python).args(["-c", script]).arg(folder).arg(expression).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8(output.stdout).unwrap().trim().to_owned())
+}
+
+#[test]
+fn imports_have_their_engine_class_and_day_in_the_archive() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = folder.path().join("archive");
+    let imports = ["llama_bench.json", "asiai_export_v1.json", "inference_perf.json"]
+        .map(|name| tests::fixture(&format!("imports/{name}")).to_str().unwrap().to_owned());
+    let mut more: Vec<&str> = imports.iter().map(String::as_str).collect();
+    more.extend(["--format", "parquet", "--partitioned", "--output", archive.to_str().unwrap()]);
+    export(&["exoscope_energy", "f3e"], &more);
+    let hive = "read_parquet('archive/runs/**/*.parquet', hive_partitioning = true)";
+    let query = format!(
+        "select distinct regexp_extract(file, '[^/]*$'), format, class, engine, quantization, started::text, simulated from {hive} \
+         where file like '%llama_bench%' or file like '%asiai%' or file like '%f3e%' order by 1"
+    );
+    let Some(found) = duckdb(folder.path(), &query) else { return };
+    let expected = serde_json::json!([
+        ["asiai_export_v1.json", "an export of asiai bench", "endpoint", "mlxlm", "4bit", "2026-02-02", null],
+        ["f3e.json", "exo (2026-05-28 or later)", "endpoint", "exo", null, "unknown", null],
+        ["llama_bench.json", "llama-bench JSON", "engine_internal", "llama.cpp", null, "2026-02-01", null]
+    ]);
+    assert_eq!(serde_json::from_str::<Value>(&found).unwrap(), expected);
+    // pandas puts all partitions into one table, those without a day beside those with one.
+    let read = "(lambda t: (len(t), sorted(set(t.started.astype(str)))[-1]))(pandas.read_parquet('archive/runs'))";
+    let Some(table) = pandas(folder.path(), read) else { return };
+    let rows = duckdb(folder.path(), &format!("select count(*) from {hive}")).unwrap();
+    assert_eq!(table, format!("({}, 'unknown')", rows.trim_matches(['[', ']'])));
+}
+
+#[test]
 fn markdown_and_json_are_the_reports() {
     let program = tests::exoscope().unwrap();
     for format in ["markdown", "json"] {
@@ -343,7 +494,8 @@ fn duckdb_reads_the_folder_and_the_archive() {
     let hive = "read_parquet('archive/runs/**/*.parquet', hive_partitioning = true)";
     assert_eq!(duckdb(folder.path(), &format!("{query} {hive}")).unwrap(), plain);
     // The archive's partitions are columns; the same model is one value in both spellings, also where no day is known.
-    let query = format!("select count(*), count(started) from {hive} where model = model_id and run = run_id");
+    let query =
+        format!("select count(*), count_if(started <> 'unknown') from {hive} where model = model_id and run = run_id");
     let known = duckdb(folder.path(), &query).unwrap();
     let ours = rows
         - tests::measured::read_json(&tests::fixture("results/f3e.json")).unwrap()["runs"].as_array().unwrap().len();

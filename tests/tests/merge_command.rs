@@ -32,9 +32,13 @@ fn the_numbers_are_those_of_the_files_one_behind_the_other() {
         let first = tests::fixture(&format!("results/{first}.json"));
         let mut second = tests::fixture(&format!("results/{second}.json"));
         if !second.exists() {
-            // The same machine on another day: only the clock's start differs, so seconds of both files are the same.
+            // The same machine on another day: the clock starts anew, so seconds of both files are alike.
             let mut file = tests::measured::read_json(&first).unwrap();
             file["exoscope"]["started_at"] = "2026-06-04T09:00:00Z".into();
+            for run in file["runs"].as_array_mut().unwrap() {
+                // Two measurements never take the same time to the last digit.
+                run["elapsed_s"] = (run["elapsed_s"].as_f64().unwrap() + 1e-9).into();
+            }
             second = folder.path().join("later.json");
             std::fs::write(&second, file.to_string()).unwrap();
         }
@@ -99,4 +103,47 @@ fn what_does_not_belong_together_is_refused_with_a_sentence() {
     assert!(notices.iter().any(|notice| notice.contains("they were merged all the same")), "{notices:?}");
     let again = merge(&[&base, &lengths], &place, &[]);
     assert!(String::from_utf8_lossy(&again.stderr).contains("is not overwritten"));
+}
+
+#[test]
+fn the_same_rows_are_not_counted_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = tests::fixture("results/exoscope_sessions_base.json");
+    let place = folder.path().join("merged.json");
+    let copy = |name: &str, change: &dyn Fn(&mut Value)| {
+        let mut file = tests::measured::read_json(&base).unwrap();
+        change(&mut file);
+        let path = folder.path().join(name);
+        std::fs::write(&path, file.to_string()).unwrap();
+        path
+    };
+    let noted = copy("noted.json", &|file| file["exoscope"]["notices"] = serde_json::json!(["another"]));
+    let rows = tests::measured::read_json(&base).unwrap()["runs"].as_array().unwrap().len();
+    let short = copy("short.json", &|file| drop(file["runs"].as_array_mut().unwrap().remove(0)));
+    let lines = tests::fixture("imports/llama_bench.jsonl");
+    for (first, second, words) in [
+        (&base, &noted, "hold the same run".to_owned()),
+        (&base, &short, format!("{} rows of {} are in", rows - 1, base.display())),
+        (&tests::fixture("imports/llama_bench.json"), &lines, "hold the same run".to_owned()),
+    ] {
+        let output = merge(&[first, second], &place, &["--force"]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains(&words) && !place.exists(), "{said}");
+    }
+}
+
+#[test]
+fn the_merged_file_is_what_its_name_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let [a, b] = ["base", "faster"].map(|name| tests::fixture(&format!("results/exoscope_sessions_{name}.json")));
+    let [plain, packed] = ["m.json", "m.json.gz"].map(|name| folder.path().join(name));
+    assert!(merge(&[&a, &b], &plain, &[]).status.success());
+    assert!(merge(&[&a, &b], &packed, &[]).status.success());
+    assert!(std::fs::read(&packed).unwrap().starts_with(&[0x1F, 0x8B]));
+    assert_eq!(loaded(&packed).file, loaded(&plain).file);
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let output = merge(&[&a, &b], &file.join("m.json"), &[]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("name another place with --output"), "{said}");
 }

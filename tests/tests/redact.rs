@@ -175,3 +175,101 @@ fn a_file_that_cannot_be_redacted_is_met_with_one_sentence() {
         assert!(said.starts_with("exoscope: ") && said.trim().lines().count() == 1, "{said}");
     }
 }
+
+/// Redacts a text as a file of this name; gives the new text.
+fn redacted(folder: &Path, name: &str, bytes: &[u8]) -> String {
+    let path = folder.join(name);
+    std::fs::write(&path, bytes).unwrap();
+    let place = folder.join(format!("{name}.share"));
+    let output = exoscope(&["redact", "--output", place.to_str().unwrap()], &path);
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    let text = std::fs::read_to_string(&place).unwrap();
+    // Once more changes nothing.
+    let again = folder.join(format!("{name}.again"));
+    let output = exoscope(&["redact", "--output", again.to_str().unwrap()], &place);
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(text, std::fs::read_to_string(&again).unwrap(), "{name}");
+    text
+}
+
+#[test]
+fn a_text_under_any_key_is_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut file = read_json(&tests::fixture("results/exoscope_failures.json")).unwrap();
+    file["exoscope"]["command"] = serde_json::json!([
+        "/opt/zebra/exoscope",
+        "bench",
+        "--model",
+        "lab/m",
+        "--pp",
+        "64",
+        "--api-key=zebra-1",
+        "--header",
+        "Authorization: Bearer zebra.2",
+        "--json-out",
+        "/data/zebra/r.json",
+        "sk-zebrazebrazebra"
+    ]);
+    file["failures"][0]["message"] = "cannot reach zebra-host at /srv/zebra/x".into();
+    file["runs"][0]["prompt"] = "why is the zebra striped".into();
+    file["runs"][0]["note of mine"] = serde_json::json!({"deep": ["zebra", {"er": "zebra"}]});
+    file["exoscope"]["notices"] =
+        serde_json::json!(["asked http://u:zebra@box/v1?token=zebra with Authorization: Bearer zebra"]);
+    file["exoscope"]["secret_token"] = "3b1d0c1e-0000-4000-8000-00000000beef".into();
+    let text = redacted(folder.path(), "ours.json", file.to_string().as_bytes());
+    assert!(!text.contains("zebra"), "{text}");
+    assert!(!text.contains("00000000beef"), "a secret by its key");
+    let after: Value = serde_json::from_str(&text).unwrap();
+    let command: Vec<&str> =
+        after["exoscope"]["command"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    assert_eq!(command[..7], ["exoscope", "bench", "--model", "lab/m", "--pp", "64", "--api-key=redacted"]);
+    assert_eq!(
+        numbers(&report(&folder.path().join("ours.json"))),
+        numbers(&report(&folder.path().join("ours.json.share")))
+    );
+}
+
+#[test]
+fn files_of_other_tools_and_their_originals_say_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut file = read_json(&tests::fixture("imports/vllm_detailed.json")).unwrap();
+    let answers = file["generated_texts"].as_array_mut().expect("the fixture has answers");
+    answers.iter_mut().for_each(|answer| *answer = "a zebra said so".into());
+    let raw = redacted(folder.path(), "vllm.json", file.to_string().as_bytes());
+    assert!(!raw.contains("zebra"));
+    // The same within a result file, where the original is kept.
+    let mut ours = read_json(&tests::fixture("results/exoscope_energy.json")).unwrap();
+    ours["source"] = serde_json::json!({"format": "a result of vLLM's bench serve", "reason": "its date", "class": "endpoint",
+        "size_bytes": 1, "sha256": "ab", "original": [file, "a log of a zebra"]});
+    let kept = redacted(folder.path(), "ours.json", ours.to_string().as_bytes());
+    assert!(!kept.contains("zebra"));
+}
+
+#[test]
+fn what_is_read_in_another_encoding_is_redacted_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(tests::fixture("results/exoscope_failures.json")).unwrap();
+    let wide: Vec<u8> = format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let plain = redacted(folder.path(), "plain.json", text.as_bytes());
+    assert_eq!(redacted(folder.path(), "wide.json", &wide), plain);
+    assert_eq!(redacted(folder.path(), "marked.json", format!("\u{feff}{text}").as_bytes()), plain);
+}
+
+#[test]
+fn a_recording_that_was_cut_off_says_what_it_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.jsonl");
+    let line = serde_json::json!({"seq": 0, "method": "GET", "target": "/instance/previews?model_id=lab/m&token=zebra",
+        "req_headers": [["Host", "box"], ["X-Mine", "zebra"]], "req_body": "", "status": 200, "reason": "OK",
+        "resp_headers": [["Content-Type", "application/json"]],
+        "resp_body": "{\"remark\": \"zebra\", \"sharding\": \"Pipeline\"}", "t_open": 0.0, "t_request_sent": 0.1,
+        "t_first_byte": 0.2, "t_done": 0.3, "resp_chunks": [[0.2, 43]]});
+    std::fs::write(&path, format!("{{\"exoscope_recording\": 1}}\n{line}\n{{\"seq\": 1, \"tar")).unwrap();
+    let output = exoscope(&["redact"], &path);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("1 line cut off in the middle, left out"), "{said}");
+    let text = std::fs::read_to_string(folder.path().join("run.redacted.jsonl")).unwrap();
+    assert!(!text.contains("zebra") && text.contains("model_id=lab/m&token=redacted"), "{text}");
+    assert!(text.contains("\\\"sharding\\\": \\\"Pipeline\\\""), "{text}");
+}

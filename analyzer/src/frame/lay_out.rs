@@ -108,7 +108,9 @@ pub(crate) fn engine(file: &ResultFile) -> Option<&str> {
 
 /// The quantization of a file's rows, where they do not tell themselves.
 pub(crate) fn quantization(file: &ResultFile) -> Option<&str> {
-    file.exoscope.as_ref()?.target.quantization.as_deref()
+    let about = || file.source.as_ref().map(|source| &source.about);
+    let told = || about().and_then(|about| about.get("model_quantization").or_else(|| about.get("quantization")));
+    file.exoscope.as_ref().map_or_else(|| told().map(String::as_str), |own| own.target.quantization.as_deref())
 }
 
 /// What was built where it was looked at, else the label.

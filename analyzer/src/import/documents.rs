@@ -12,6 +12,8 @@ const CUT_OFF: &str = "the file ends in the middle: it was cut off while it was 
 const NO_RESULT: &str = "a result file starts with { or [";
 const COMMENT: &str = "JSON has no comments and no comma behind the last entry: take what the tool itself wrote";
 const BROKEN: &str = "look at that place: something was changed or left out there";
+const HALF_A_PAIR: &str =
+    "a \\ud800 to \\udfff there is half of a character whose other half is missing; put both, or \\ufffd";
 const TOO_DEEP: &str = "no result file is nested that deeply";
 
 /// The documents of a text, and each key that stood twice in an object with how often.
@@ -45,6 +47,8 @@ fn not_json(name: &str, text: &str, place: usize, error: &serde_json::Error) -> 
         TOO_DEEP
     } else if has_comment(text, line) {
         COMMENT
+    } else if reason.contains("surrogate") || reason.contains("end of hex escape") {
+        HALF_A_PAIR
     } else if place == 0 && line == 1 && column <= 2 {
         NO_RESULT
     } else {

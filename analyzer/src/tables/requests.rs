@@ -17,11 +17,20 @@ pub fn requests(loaded: &Loaded, run: &str) -> Result<Table, FrameError> {
     let mut table = Table::default();
     origin(&mut table, loaded, run, runs.len());
     let provenance = loaded.file.exoscope.as_ref();
-    let same = |value: Option<String>| std::iter::repeat_n(value, runs.len());
-    table.text("engine", same(provenance.map(|provenance| provenance.target.engine.clone())));
-    table.text("engine_version", same(provenance.and_then(|provenance| provenance.target.engine_version.clone())));
-    table.text("quantization", same(provenance.and_then(|provenance| provenance.target.quantization.clone())));
-    table.flag("simulated", std::iter::repeat_n(provenance.map(|provenance| provenance.simulated), runs.len()));
+    let target = provenance.map(|provenance| &provenance.target);
+    let whole = frame::engine(&loaded.file);
+    let engine = |run: &Run| run.figures.as_ref().and_then(|figures| figures.engine.clone());
+    table.text("engine", runs.iter().map(|run| engine(run).or_else(|| whole.map(str::to_owned))));
+    let version = target.and_then(|target| target.engine_version.clone());
+    table.text("engine_version", runs.iter().map(|run| version.clone().or_else(|| told(loaded, run, &VERSIONS))));
+    let whole = frame::quantization(&loaded.file);
+    let quantization = |run: &Run| run.figures.as_ref().and_then(|figures| figures.quantization.clone());
+    table.text("quantization", runs.iter().map(|run| quantization(run).or_else(|| whole.map(str::to_owned))));
+    let settings = |run: &Run| {
+        let settings = &run.figures.as_ref().filter(|figures| !figures.settings.is_empty())?.settings;
+        Some(settings.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(";"))
+    };
+    table.text("settings", runs.iter().map(settings));
 
     table.copy(&frame, names::MODEL, "model_id")?;
     table.copy(&frame, names::SHARDING, "sharding")?;
@@ -83,6 +92,20 @@ pub fn requests(loaded: &Loaded, run: &str) -> Result<Table, FrameError> {
     );
     table.text("output_text_preview", runs.iter().map(|run| run.output_text_preview.as_deref().map(str::to_owned)));
     Ok(table)
+}
+
+/// What other tools call the version of the engine.
+const VERSIONS: [&str; 2] = ["engine_version", "build_commit"];
+
+/// What a file of another tool says of a row, or of all its rows, under one of these names.
+fn told(loaded: &Loaded, run: &Run, names: &[&str]) -> Option<String> {
+    let of_row = run.figures.as_ref().map(|figures| &figures.published);
+    let of_all = loaded.file.source.as_ref().map(|source| &source.about);
+    names.iter().find_map(|name| {
+        let row = of_row.and_then(|published| Some(published.get(*name)?.as_str()?.to_owned()));
+        let of_cell = || run.figures.as_ref()?.settings.get(*name).cloned();
+        row.or_else(of_cell).or_else(|| of_all?.get(*name).cloned())
+    })
 }
 
 fn detail(run: &Run) -> Option<&RunDetail> {

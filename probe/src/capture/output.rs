@@ -4,6 +4,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use analyzer::record::{ResultFile, to_json};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 use super::journal::{self, Journal};
 
@@ -11,38 +13,48 @@ use super::journal::{self, Journal};
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
     /// The folder or a file in it cannot be written.
-    #[error("{path} cannot be written: {error}; name another place with --json-out")]
+    #[error("{path} cannot be written: {error}; name another place with {flag}")]
     Unwritable {
         /// What was tried.
         path: String,
+        /// The flag that names it.
+        flag: &'static str,
         /// The system's words.
         error: io::Error,
     },
     /// The path is a folder.
-    #[error("{path} is a folder; name a file with --json-out")]
+    #[error("{path} is a folder; name a file with {flag}")]
     Folder {
         /// The path.
         path: String,
+        /// The flag that names it.
+        flag: &'static str,
     },
     /// The path is a device or a pipe: moving a file there would put it out of the way for everybody.
-    #[error("{path} is no ordinary file and would be replaced by one; use --stdout, or name a file with --json-out")]
+    #[error("{path} is no ordinary file and would be replaced by one; {}name a file with {flag}", stdout_instead(flag))]
     NotAFile {
         /// The path.
         path: String,
+        /// The flag that names it.
+        flag: &'static str,
     },
     /// Another run writes to the same place.
-    #[error("another run is writing {path}; wait for its end, or name another place with --json-out")]
+    #[error("another run is writing {path}; wait for its end, or name another place with {flag}")]
     Running {
         /// The place.
         path: String,
+        /// The flag that names it.
+        flag: &'static str,
     },
     /// A run that was cut off left its journal.
     #[error(
-        "{path} is the journal of an earlier run; go on with that run with `exoscope bench --resume {path}`, or make a result file of it with `exoscope recover {path}`, or remove it, or name another place with --json-out"
+        "{path} is the journal of an earlier run; go on with that run with `exoscope bench --resume {path}`, or make a result file of it with `exoscope recover {path}`, or remove it, or name another place with {flag}"
     )]
     EarlierJournal {
         /// The journal.
         path: String,
+        /// The flag that names it.
+        flag: &'static str,
     },
     /// A number that JSON cannot hold.
     #[error("the result file cannot be written: {0}")]
@@ -53,6 +65,16 @@ pub enum OutputError {
 #[derive(Debug, Clone)]
 pub struct Output {
     path: PathBuf,
+    /// The flag that names it, for the words.
+    flag: &'static str,
+}
+
+/// The flag of a run's result file.
+const JSON_OUT: &str = "--json-out";
+
+/// A bench can write to standard output, which other verbs cannot.
+fn stdout_instead(flag: &str) -> &'static str {
+    if flag == JSON_OUT { "use --stdout, or " } else { "" }
 }
 
 impl Output {
@@ -61,36 +83,38 @@ impl Output {
     /// # Errors
     /// [`OutputError`], before anything was measured.
     pub fn claim(path: &Path) -> Result<(Self, Journal), OutputError> {
-        let output = Self::at(path)?;
+        let output = Self::at(JSON_OUT, path)?;
         let place = journal_path(&output.path);
         let created = Journal::create(&place);
         let journal = created.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists if journal::is_held(&place) => {
-                OutputError::Running { path: path.display().to_string() }
+                OutputError::Running { path: path.display().to_string(), flag: JSON_OUT }
             }
-            io::ErrorKind::AlreadyExists => OutputError::EarlierJournal { path: place.display().to_string() },
-            _ => unwritable(&place, error),
+            io::ErrorKind::AlreadyExists => {
+                OutputError::EarlierJournal { path: place.display().to_string(), flag: JSON_OUT }
+            }
+            _ => unwritable(JSON_OUT, &place, error),
         })?;
         Ok((output, journal))
     }
 
-    /// A place for a file whose journal is elsewhere; the folder is made.
+    /// A place for a file whose journal is elsewhere; the folder is made. `flag` names it in the words of an error.
     ///
     /// # Errors
     /// The place is a folder or a device, or its folder cannot be made.
-    pub fn at(path: &Path) -> Result<Self, OutputError> {
+    pub fn at(flag: &'static str, path: &Path) -> Result<Self, OutputError> {
         // A link is written through, as any program does: moving a file onto it would cut it off from its target.
         let resolved = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let path = resolved.as_path();
         if path.is_dir() {
-            return Err(OutputError::Folder { path: path.display().to_string() });
+            return Err(OutputError::Folder { path: path.display().to_string(), flag });
         }
         if path.exists() && !path.is_file() {
-            return Err(OutputError::NotAFile { path: path.display().to_string() });
+            return Err(OutputError::NotAFile { path: path.display().to_string(), flag });
         }
         let folder = folder_of(path);
-        std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, error))?;
-        Ok(Self { path: path.to_path_buf() })
+        std::fs::create_dir_all(folder).map_err(|error| unwritable(flag, folder, error))?;
+        Ok(Self { path: path.to_path_buf(), flag })
     }
 
     /// Where.
@@ -100,21 +124,27 @@ impl Output {
     }
 
     /// Writes the file beside its place, forces it to the disk, then moves it there: a reader sees the old one or the
-    /// new one, never half of it.
+    /// new one, never half of it. A name that ends in .gz is packed as it says.
     ///
     /// # Errors
     /// The disk is full or the folder gone; what was at the place stays.
     pub fn write(&self, file: &ResultFile) -> Result<(), OutputError> {
         let text = to_json(file)?;
         let folder = folder_of(&self.path);
-        let failed = |error| unwritable(&self.path, error);
+        let failed = |error| unwritable(self.flag, &self.path, error);
         let mut builder = tempfile::Builder::new();
         builder.prefix(".exoscope-");
         // Temporary files are the user's alone; a result file is a file like any other, as far as the umask lets it.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let mut beside = builder.tempfile_in(folder).map_err(failed)?;
-        beside.write_all(text.as_bytes()).map_err(failed)?;
+        if self.path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz")) {
+            let mut packed = GzEncoder::new(&mut beside, Compression::default());
+            packed.write_all(text.as_bytes()).map_err(failed)?;
+            packed.finish().map_err(failed)?;
+        } else {
+            beside.write_all(text.as_bytes()).map_err(failed)?;
+        }
         beside.as_file().sync_all().map_err(failed)?;
         beside.persist(&self.path).map_err(|error| failed(error.error))?;
         Ok(())
@@ -136,8 +166,8 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-fn unwritable(path: &Path, error: io::Error) -> OutputError {
-    OutputError::Unwritable { path: path.display().to_string(), error }
+fn unwritable(flag: &'static str, path: &Path, error: io::Error) -> OutputError {
+    OutputError::Unwritable { path: path.display().to_string(), flag, error }
 }
 
 #[cfg(test)]
@@ -177,7 +207,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (other, path) = (folder.path().join("other"), folder.path().join("results.json"));
         std::fs::write(&other, "").unwrap();
-        Output::at(&path).unwrap().write(&ResultFile::default()).unwrap();
+        Output::at(JSON_OUT, &path).unwrap().write(&ResultFile::default()).unwrap();
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode();
         assert_eq!(mode(&path), mode(&other));
     }
@@ -189,7 +219,7 @@ mod tests {
         let (target, link) = (folder.path().join("target.json"), folder.path().join("link.json"));
         std::fs::write(&target, "old").unwrap();
         std::os::unix::fs::symlink(&target, &link).unwrap();
-        Output::at(&link).unwrap().write(&ResultFile::default()).unwrap();
+        Output::at(JSON_OUT, &link).unwrap().write(&ResultFile::default()).unwrap();
         assert!(link.is_symlink());
         assert!(std::fs::read_to_string(&target).unwrap().contains("runs"));
     }

@@ -22,7 +22,7 @@ use crate::capture::recording::Claim;
 use crate::method::exo_bench::{self, Begin};
 use crate::plan::{Asked, InstanceMeta, Plan, Selection, Sharding, Streaming};
 use crate::report::progress::say;
-use crate::report::{document, progress};
+use crate::report::{document, progress, target};
 use conclusion::{Place, conclude, reason};
 
 /// Measures a model on an exo cluster as exo's own bench does, and keeps what that client hides.
@@ -274,7 +274,7 @@ impl Arguments {
     fn measure(self, command: Vec<String>) -> Result<Exit, CliError> {
         let (json_out, to_stdout, mode) = (self.json_out.clone(), self.stdout, self.progress);
         let record = self.record.clone();
-        if record.as_deref().is_some_and(|record| same_place(record, &json_out)) {
+        if record.as_deref().is_some_and(|record| target::is_same(record, &json_out)) {
             return Err(CliError::usage("--record and --json-out name the same file; the one would replace the other"));
         }
         let plan = self.asked().check().map_err(CliError::usage)?;
@@ -342,12 +342,6 @@ impl Arguments {
             atom: self.atom,
         }
     }
-}
-
-/// Whether two names are of one place, as far as names tell.
-fn same_place(one: &Path, other: &Path) -> bool {
-    let full = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    full(one) == full(other)
 }
 
 /// A plan with all that it needs to be carried out.

@@ -9,6 +9,7 @@ use super::compare::{check_names, measure, refused};
 use super::{CliError, Exit};
 use crate::report::document;
 use crate::report::render::{self, Look};
+use crate::report::{shown, target};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -34,6 +35,7 @@ impl Arguments {
     pub(super) fn run(self) -> Result<Exit, CliError> {
         let as_failure =
             |error: CliError| if error.exit == Exit::Incomparable { CliError::failed(error) } else { error };
+        target::spare("--output", Some(&self.output), &self.files).map_err(CliError::usage)?;
         check_names(&self.files)?;
         let files: Vec<MeasuredFile> =
             self.files.iter().map(|name| measure(name, &[])).collect::<Result<_, _>>().map_err(as_failure)?;
@@ -42,7 +44,7 @@ impl Arguments {
         document::write(Some(&self.output), &text).map_err(CliError::failed)?;
         if self.output.as_os_str() != document::STANDARD {
             let mut table = render::calibration(&found, Look::of(None));
-            table.push_str(&format!("\nWritten to {}\n", self.output.display()));
+            table.push_str(&format!("\nWritten to {}\n", shown(&self.output)));
             document::write(None, &table).map_err(CliError::failed)?;
         }
         Ok(Exit::Done)

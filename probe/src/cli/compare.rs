@@ -10,6 +10,7 @@ use analyzer::metric::Metric;
 use super::{CliError, Exit};
 use crate::report::document;
 use crate::report::render::{self, ComparisonFormat, Look};
+use crate::report::{reading, target};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -59,7 +60,7 @@ pub(super) struct Judging {
     /// The smallest change of energy that matters, percent
     #[arg(long, value_name = "PERCENT", default_value_t = Options::default().delta_energy_percent)]
     delta_energy: f64,
-    /// Compare this metric only, by its name in JSON (generation_tps); can be given several times
+    /// Compare this metric only, by its name in JSON (generation_tps) or in tables (generation); can be given several times
     #[arg(long, value_name = "NAME", value_parser = metric)]
     metric: Vec<Metric>,
     /// How much sessions differ by themselves, from `exoscope calibrate`
@@ -91,10 +92,9 @@ pub(super) enum FailOn {
     Never,
 }
 
-/// A metric by its name in JSON.
+/// A metric by any of its names.
 fn metric(name: &str) -> Result<Metric, String> {
-    let wanted = name.replace('-', "_");
-    serde_json::from_value(serde_json::Value::String(wanted)).map_err(|_| {
+    super::explain::spelt(name).ok_or_else(|| {
         let names: Vec<String> = Metric::ALL
             .iter()
             .filter_map(|metric| Some(serde_json::to_value(metric).ok()?.as_str()?.to_owned()))
@@ -114,6 +114,16 @@ impl Judging {
             metrics: self.metric.clone(),
             legacy: self.legacy,
         })
+    }
+
+    /// Keeps what is read, the calibration with it, from being written over.
+    pub(super) fn spare<'a>(
+        &'a self,
+        output: Option<&Path>,
+        inputs: impl IntoIterator<Item = &'a Path>,
+    ) -> Result<(), CliError> {
+        let inputs = inputs.into_iter().chain(self.calibration.as_deref());
+        target::spare("--output", output, inputs).map_err(CliError::usage)
     }
 
     /// The exit code for some comparisons that belong together.
@@ -146,7 +156,7 @@ impl Judging {
 pub(super) fn read_calibration(path: &Path) -> Result<Calibration, CliError> {
     let name = path.display();
     let bytes =
-        std::fs::read(path).map_err(|error| CliError::incomparable(format!("{name}: cannot be read: {error}")))?;
+        reading::bytes(path).map_err(|error| CliError::incomparable(format!("{name}: cannot be read: {error}")))?;
     let calibration: Calibration = serde_json::from_slice(&bytes).map_err(|error| {
         CliError::incomparable(format!("{name}: no calibration ({error}); `exoscope calibrate` writes one"))
     })?;
@@ -192,6 +202,8 @@ impl Arguments {
             }
             (to, files) => (files, to),
         };
+        let inputs = self.files.iter().chain(&self.to).chain(&self.power_base).chain(&self.power_new).map(Path::new);
+        self.judging.spare(self.output.as_deref(), inputs)?;
         let options = self.judging.options()?;
         check_names(base.iter().chain(new))?;
         let side = |names: &[String], power: &[String]| -> Result<Vec<MeasuredFile>, CliError> {

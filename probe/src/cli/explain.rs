@@ -9,6 +9,7 @@ use analyzer::metric::Metric;
 use super::{CliError, Exit};
 use crate::report::document;
 use crate::report::render::{self, Format, Look};
+use crate::report::target;
 
 /// A made-up run of a request alone and a batch of four, for those who have no file yet.
 const EXAMPLE: &[u8] = include_bytes!("../../../fixtures/explain/example.json");
@@ -40,6 +41,7 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn run(self) -> Result<Exit, CliError> {
         let metric = self.metric.as_deref().map(metric).transpose()?;
+        target::spare("--output", self.output.as_deref(), &self.file).map_err(CliError::usage)?;
         let loaded = self.loaded()?;
         let look = Look::of(self.output.as_deref());
         let text = match metric {
@@ -65,13 +67,18 @@ impl Arguments {
 }
 
 /// The metric of a word: its name in JSON, with - or _, or its name in tables.
+pub(super) fn spelt(word: &str) -> Option<Metric> {
+    let sought = word.to_lowercase().replace('-', "_");
+    Metric::ALL.into_iter().find(|metric| {
+        render::metric_id(*metric).is_ok_and(|id| id == sought)
+            || metric.definition().name.to_lowercase() == word.to_lowercase()
+    })
+}
+
 fn metric(word: &str) -> Result<Metric, CliError> {
     let sought = word.to_lowercase().replace('-', "_");
-    let spelt = |metric: &Metric| render::metric_id(*metric);
-    let found = Metric::ALL.into_iter().find(|metric| {
-        spelt(metric).is_ok_and(|id| id == sought) || metric.definition().name.to_lowercase() == word.to_lowercase()
-    });
-    found.ok_or_else(|| {
+    spelt(word).ok_or_else(|| {
+        let spelt = |metric: &Metric| render::metric_id(*metric);
         let near: Vec<String> = Metric::ALL.iter().filter_map(|metric| spelt(metric).ok()).collect();
         let near: Vec<String> = near.into_iter().filter(|id| is_near(id, &sought)).collect();
         let hint = if near.is_empty() {

@@ -9,6 +9,7 @@ use crate::export;
 use crate::report::document;
 use crate::report::progress::say;
 use crate::report::render::{self, Look};
+use crate::report::{shown, target};
 
 /// The formats of other tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -59,6 +60,10 @@ impl Arguments {
             return Err(CliError::usage("--partitioned goes with --format parquet; the other formats are one file"));
         }
         let folder = self.folder()?;
+        let tables = folder.iter().flat_map(|folder| export::TABLES.map(|name| folder.join(format!("{name}.parquet"))));
+        for place in self.output.clone().into_iter().chain(tables) {
+            target::spare("--output", Some(&place), &self.files).map_err(CliError::usage)?;
+        }
         let mut loaded = Vec::new();
         let mut exit = Exit::Done;
         for name in &self.files {
@@ -77,7 +82,7 @@ impl Arguments {
         if let Some(folder) = folder {
             let write = if self.partitioned { export::partitioned } else { export::in_folder };
             for path in write(&loaded, &folder).map_err(CliError::failed)? {
-                document::write(None, &format!("{}\n", path.display())).map_err(CliError::failed)?;
+                document::write(None, &format!("{}\n", shown(&path))).map_err(CliError::failed)?;
             }
             return Ok(exit);
         }
@@ -95,8 +100,8 @@ impl Arguments {
             return Err(CliError::usage("--format parquet writes several files; name a folder with --output"));
         };
         if folder.extension().is_some_and(|ending| ending == "parquet") || folder.is_file() {
-            let shown = folder.display();
-            return Err(CliError::usage(format!("--output {shown}: parquet writes several files; name a folder")));
+            let place = folder.display();
+            return Err(CliError::usage(format!("--output {place}: parquet writes several files; name a folder")));
         }
         Ok(Some(folder.to_path_buf()))
     }

@@ -56,6 +56,7 @@ impl Arguments {
         };
         let mut archive = Archive::new(self.remembering(), &options);
         for path in archive::paths(&self.archive).map_err(unreadable)? {
+            self.judging.spare(self.output.as_deref(), [path.as_path()])?;
             // An archive holds other files, too; what was left out is said.
             if let Err(reason) = archive.add(&path) {
                 say(&format!("exoscope: {reason}; left out"));

@@ -6,7 +6,7 @@ use analyzer::merging::{self, Differences};
 
 use super::{CliError, Exit};
 use crate::capture::output::Output;
-use crate::report::document;
+use crate::report::{document, shown};
 
 /// Puts several result files of the same thing into one. The runs of each file become further sessions; each file's own
 /// account of itself is kept. Files of different models or methods are refused.
@@ -48,8 +48,8 @@ impl Arguments {
         let differences = if self.force { Differences::Accept } else { Differences::Refuse };
         let count = loaded.len();
         let whole = merging::merge(loaded, differences).map_err(CliError::failed)?;
-        Output::at(&place).and_then(|output| output.write(&whole)).map_err(CliError::failed)?;
-        let words = format!("{}: {} rows of {count} files\n", place.display(), whole.runs.len());
+        Output::at("--output", &place).and_then(|output| output.write(&whole)).map_err(CliError::failed)?;
+        let words = format!("{}: {} rows of {count} files\n", shown(&place), whole.runs.len());
         document::write(None, &words).map_err(CliError::failed)?;
         Ok(Exit::Done)
     }

@@ -1,6 +1,6 @@
 //! `exoscope plan`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use analyzer::comparison::Options;
 use analyzer::comparison::planning::{self, Design, Known};
@@ -9,6 +9,7 @@ use super::compare::{read_calibration, refused};
 use super::{CliError, Exit};
 use crate::report::document;
 use crate::report::render::{self, Look, OverviewFormat};
+use crate::report::target;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -78,6 +79,8 @@ impl Arguments {
     pub(super) fn run(self) -> Result<Exit, CliError> {
         let as_failure =
             |error: CliError| if error.exit == Exit::Incomparable { CliError::failed(error) } else { error };
+        let inputs = self.file.iter().map(Path::new).chain(self.calibration.as_deref());
+        target::spare("--output", self.output.as_deref(), inputs).map_err(CliError::usage)?;
         let file = self.file.as_deref().map(document::load).transpose().map_err(CliError::failed)?;
         let calibration = self.calibration.as_deref().map(read_calibration).transpose().map_err(as_failure)?;
         let options = Options {

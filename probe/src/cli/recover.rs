@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{CliError, Exit};
 use crate::capture::journal;
 use crate::capture::output::Output;
+use crate::report::shown;
 
 /// Makes a result file of the journal that a cut-off run left. The file says that it is incomplete and holds every request
 /// that finished; the journal stays.
@@ -25,9 +26,9 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> Result<Exit, CliError> {
-        let shown = self.journal.display().to_string();
+        let name = self.journal.display().to_string();
         let place = self.output.or_else(|| without_ending(&self.journal)).ok_or_else(|| {
-            CliError::usage(format!("{shown} does not end in .journal; say where the result file goes with --output"))
+            CliError::usage(format!("{name} does not end in .journal; say where the result file goes with --output"))
         })?;
         if place == Path::new(crate::report::document::STANDARD) {
             return Err(CliError::usage("--output -: name a file, a result file is not written to standard output"));
@@ -35,7 +36,7 @@ impl Arguments {
         let read = journal::read(&self.journal).map_err(CliError::failed)?;
         let (rows, failed) = (read.fold.rows(), read.fold.failed());
         let file = read.fold.finish("recovered from the journal of a run that was cut off").ok_or_else(|| {
-            CliError::failed(format!("{shown}: the run was cut off before it started, so there is nothing to recover"))
+            CliError::failed(format!("{name}: the run was cut off before it started, so there is nothing to recover"))
         })?;
         if place.exists() {
             return Err(CliError::failed(format!(
@@ -43,9 +44,9 @@ impl Arguments {
                 place.display()
             )));
         }
-        Output::at(&place).and_then(|output| output.write(&file)).map_err(CliError::failed)?;
+        Output::at("--output", &place).and_then(|output| output.write(&file)).map_err(CliError::failed)?;
         let torn = if read.torn { "; the last line was cut off in the middle and is left out" } else { "" };
-        let words = format!("{}: {rows} rows and {failed} failures recovered{torn}\n", place.display());
+        let words = format!("{}: {rows} rows and {failed} failures recovered{torn}\n", shown(&place));
         crate::report::document::write(None, &words).map_err(CliError::failed)?;
         Ok(Exit::Done)
     }

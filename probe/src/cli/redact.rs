@@ -9,14 +9,16 @@ use flate2::write::GzEncoder;
 use super::{CliError, Exit};
 use crate::redact::redact;
 use crate::replay::Unpacked;
-use crate::report::document;
+use crate::report::progress::say;
+use crate::report::{document, shown};
 
 /// Replaces what names a machine, a person or a text in a result file or a recording, and leaves every number.
 ///
 /// Host names, addresses, node ids, friendly names, hardware ids and user names in paths get the same replacement
-/// everywhere. Previews of answers become null. In recordings, letters and digits of prompts and answers become x. Model
-/// names and instance ids stay. Names in free text are found only where they also stand in a known place: look the file
-/// over before you share it.
+/// everywhere. Previews of answers become null. Any other text under a key that is not known to name no one becomes text-1,
+/// text-2 …; in recordings its letters and digits become x, as those of prompts and answers do. Of a command line the flags
+/// stay and the values that say how was measured. Model names and instance ids stay. In notices, names are found only where
+/// they also stand in a known place: look the file over before you share it. Exit code 3: the recording was cut off.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -50,8 +52,12 @@ impl Arguments {
         })?;
         let counts: Vec<String> = redacted.counts.iter().map(|(kind, count)| format!("{kind}: {count}")).collect();
         let counts = if counts.is_empty() { "nothing to replace".into() } else { counts.join(", ") };
-        document::write(None, &format!("{}: {counts}\n", place.display())).map_err(CliError::failed)?;
-        Ok(Exit::Done)
+        document::write(None, &format!("{}: {counts}\n", shown(&place))).map_err(CliError::failed)?;
+        for note in &redacted.notes {
+            say(&format!("note: {}: {note}", self.file.display()));
+        }
+        // What was lost is no part of what is shared; a script should know.
+        Ok(if redacted.lost > 0 { Exit::Partial } else { Exit::Done })
     }
 }
 

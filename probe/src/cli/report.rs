@@ -6,6 +6,7 @@ use super::{CliError, Exit};
 use crate::report::document;
 use crate::report::progress::say;
 use crate::report::render::{self, Format, Look};
+use crate::report::target;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -34,6 +35,8 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> Result<Exit, CliError> {
+        let inputs = self.files.iter().chain(&self.power);
+        target::spare("--output", self.output.as_deref(), inputs).map_err(CliError::usage)?;
         let mut loaded = Vec::new();
         let mut exit = Exit::Done;
         for name in &self.files {

@@ -6,7 +6,7 @@ use analyzer::import::Loaded;
 use serde_json::{Value, json};
 
 use super::{CliError, Exit};
-use crate::report::{document, tame};
+use crate::report::{document, tame, target};
 
 #[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
 enum Format {
@@ -40,6 +40,7 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(self) -> Result<Exit, CliError> {
+        target::spare("--output", self.output.as_deref(), &self.files).map_err(CliError::usage)?;
         let findings: Vec<Value> = self
             .files
             .iter()

@@ -1,5 +1,6 @@
 //! Runs → JUnit's XML: a suite per file, a test case per request, so that any CI lists which ones failed and why.
 
+use std::collections::BTreeMap;
 use std::ops::Deref;
 
 use analyzer::import::Loaded;
@@ -20,11 +21,12 @@ pub(super) fn draw(files: &[Loaded]) -> String {
 fn suite(loaded: &Loaded) -> String {
     let file = &loaded.file;
     let mut cases = String::new();
+    let mut names = Names::default();
     for run in &file.runs {
-        cases.push_str(&passed(run));
+        cases.push_str(&passed(run, &mut names));
     }
     for failure in &file.failures {
-        cases.push_str(&case_of(failure));
+        cases.push_str(&case_of(failure, &mut names));
     }
     if let Some(reason) = incomplete(file) {
         cases.push_str(&failing("the run", "every planned request was measured", "incomplete", reason, reason));
@@ -39,6 +41,20 @@ fn suite(loaded: &Loaded) -> String {
     )
 }
 
+/// The names that a suite has so far. A reader keeps one result per name, and files that were put one behind the other
+/// repeat them.
+#[derive(Default)]
+struct Names(BTreeMap<(String, String), usize>);
+
+impl Names {
+    /// The name, with a number behind it where it stood before.
+    fn unique(&mut self, class: &str, name: String) -> String {
+        let times = self.0.entry((class.to_owned(), name.clone())).or_default();
+        *times += 1;
+        if *times == 1 { name } else { format!("{name} ({times})") }
+    }
+}
+
 fn incomplete(file: &ResultFile) -> Option<&str> {
     Some(file.exoscope.as_ref()?.incomplete.as_ref()?.reason.as_str())
 }
@@ -51,7 +67,7 @@ fn tests(file: &ResultFile) -> usize {
     file.runs.len() + failed(file)
 }
 
-fn passed(run: &Run) -> String {
+fn passed(run: &Run, names: &mut Names) -> String {
     let class = class([&run.model_id, &run.placement_sharding, &run.placement_instance_meta]);
     let detail = run.exoscope.as_ref();
     let name = name(
@@ -62,11 +78,12 @@ fn passed(run: &Run) -> String {
         detail.map(|detail| detail.request_index).or(run.concurrent_index),
         detail.map(|detail| detail.session),
     );
+    let name = names.unique(&class, name);
     let time = run.elapsed_s.filter(|seconds| *seconds >= 0.0).map(|seconds| format!(" time=\"{seconds}\""));
     format!("    <testcase classname=\"{class}\" name=\"{name}\"{}/>\n", time.unwrap_or_default())
 }
 
-fn case_of(failure: &Failure) -> String {
+fn case_of(failure: &Failure, names: &mut Names) -> String {
     let class = class([&failure.model_id, &failure.placement_sharding, &failure.placement_instance_meta]);
     let when = if failure.warmup { "warm-up".to_owned() } else { format!("repeat {}", failure.repeat_index) };
     let name = name(
@@ -77,6 +94,7 @@ fn case_of(failure: &Failure) -> String {
         Some(failure.request_index),
         Some(failure.session),
     );
+    let name = names.unique(&class, name);
     let kind = serde_json::to_value(failure.kind).ok().and_then(|kind| kind.as_str().map(str::to_owned));
     let status = failure.status.map(|status| format!("status {status}: ")).unwrap_or_default();
     let message = format!("{status}{}", failure.message);

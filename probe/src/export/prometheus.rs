@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use analyzer::metric::Metric;
 use analyzer::summary::{CellKey, FileReport, MetricSummary, Report};
 
+use crate::report::tame;
+
 /// One metric of the exposition: samples of a name stand together under its help.
 struct Family {
     help: String,
@@ -61,7 +63,9 @@ fn add_file(families: &mut Families, file: &FileReport, name: &str) {
         let key = key(name, &cell.key);
         let count = |name: &str, count: u64| line(name, &labels(&key), count as f64);
         let (requests, failed) = ("exoscope_requests", "exoscope_failed_requests");
-        families.add(requests, "gauge", "Valid requests of a cell.", [count(requests, cell.requests)]);
+        // A row of another tool may be the mean of thousands.
+        let valid = cell.requests;
+        families.add(requests, "gauge", "Valid requests of a cell.", [count(requests, valid)]);
         families.add(failed, "gauge", "Measured requests of a cell that failed.", [count(failed, cell.failed)]);
         for summary in &cell.metrics {
             add_metric(families, &key, summary);
@@ -144,8 +148,10 @@ fn line(name: &str, labels: &str, value: f64) -> String {
     format!("{name}{{{labels}}} {value}\n")
 }
 
-/// Backslashes and line feeds, and in labels quotes: all that the format escapes.
+/// Backslashes and line feeds, and in labels quotes: all that the format escapes. For other control characters it has no
+/// escape, and a terminal that shows the text would obey them.
 fn escape(text: &str, quotes: bool) -> String {
-    let text = text.replace('\\', "\\\\").replace('\n', "\\n");
+    let text: Vec<String> = text.split('\n').map(tame).collect();
+    let text = text.join("\n").replace('\\', "\\\\").replace('\n', "\\n");
     if quotes { text.replace('"', "\\\"") } else { text }
 }

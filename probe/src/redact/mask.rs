@@ -39,6 +39,41 @@ pub(super) fn is_numbers(key: Option<&str>) -> bool {
     key.is_some_and(|key| NUMBERS.contains(&key))
 }
 
+/// Whether the numbers of a list under this key are a text in any file: elsewhere "tokens" and "bytes" are counts.
+pub(super) fn is_ids(key: Option<&str>) -> bool {
+    key.is_some_and(|key| key.ends_with("token_ids") || key.ends_with("input_ids"))
+}
+
+/// Words of streams of events and of JSON outside its strings.
+const WORDS: [&str; 10] = ["true", "false", "null", "data", "event", "id", "retry", "DONE", "e", "E"];
+
+/// Masks what stands outside of strings: an answer that is no JSON is a text of somebody. The first word of a comment and the
+/// name of an event are the interface's own.
+pub(super) fn gap(edit: &mut Edit, raw: &str) {
+    let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let mut rest = raw;
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|letter| is_letter(letter) != is_letter(first)).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        let before = raw[..raw.len() - rest.len()].trim_end_matches(' ');
+        let line = before.rsplit('\n').next().unwrap_or(before);
+        let is_own = matches!(line, ":" | "event:") && word.is_ascii();
+        if !is_letter(first) || is_own || WORDS.contains(&word) || is_number(word) {
+            edit.keep(word);
+        } else {
+            edit.replace(
+                word.len(),
+                &word.chars().map(|letter| if letter == '_' { '_' } else { 'x' }).collect::<String>(),
+            );
+        }
+        rest = after;
+    }
+}
+
+fn is_number(word: &str) -> bool {
+    word.trim_matches(['e', 'E']).split(['e', 'E']).all(|part| part.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 /// Masks a string of JSON, quotes included, escapes as escapes.
 pub(super) fn literal(edit: &mut Edit, raw: &str) {
     let mut rest = raw;

@@ -71,8 +71,13 @@ impl Names {
         for (kind, list) in by_kind {
             *names.counts.entry(kind.words()).or_insert(0) += list.len();
             let width = list.len().to_string().len();
-            for (number, name) in (1..).zip(list) {
-                names.exact.insert(name.clone(), kind.replacement(number, width));
+            let replacements: Vec<String> = (1..=list.len()).map(|number| kind.replacement(number, width)).collect();
+            // What an earlier redaction put in place stays, whatever order such words have among each other.
+            let kept: BTreeSet<&String> = list.iter().copied().filter(|name| replacements.contains(name)).collect();
+            let mut free = replacements.iter().filter(|word| !kept.contains(word));
+            for name in list {
+                let word = if kept.contains(name) { Some(name) } else { free.next() };
+                names.exact.extend(word.map(|word| (name.clone(), word.clone())));
             }
         }
         for (short, long) in alike {
@@ -106,6 +111,11 @@ impl Names {
     /// How many different names of each kind there are.
     pub(super) fn counts(&self) -> BTreeMap<&'static str, usize> {
         self.counts.clone()
+    }
+
+    /// Whether a text is a name.
+    pub(super) fn knows(&self, text: &str) -> bool {
+        self.exact.contains_key(text)
     }
 
     /// A text with its names replaced; none where it has none.
@@ -152,6 +162,16 @@ impl Names {
             None => edit.keep(raw),
         }
     }
+}
+
+/// Whether a string is what names are replaced by, or an address that is none.
+pub(super) fn is_replacement(text: &str) -> bool {
+    let number = |rest: &str| {
+        let (number, port) = rest.split_once(':').unwrap_or((rest, "0"));
+        number.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok()
+    };
+    ["node-", "host-", "name-", "user-", "id-"].iter().any(|word| text.strip_prefix(word).is_some_and(number))
+        || text.parse::<std::net::IpAddr>().is_ok()
 }
 
 /// A name that is the whole string, or all of it but a port.

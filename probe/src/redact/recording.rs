@@ -5,11 +5,14 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::edit::Edit;
-use super::learn::Learner;
-use super::literals::{Part, parts};
+use super::harmless::is_harmless;
+use super::learn::{Learner, is_identity};
+use super::literals::{Part, decoded, parts};
 use super::names::Names;
+use super::secrets::{GONE, query, scrubbed};
 use super::{RedactError, Redacted, mask};
 use crate::capture::recording::recorded::{Header, Recorded};
+use crate::replay::Unpacked;
 
 /// Whether the first line is one of a recording.
 pub(super) fn is_one(bytes: &[u8]) -> bool {
@@ -19,13 +22,15 @@ pub(super) fn is_one(bytes: &[u8]) -> bool {
 }
 
 /// Redacts the lines of a recording that has been read without an error; a line that was cut off is left out.
-pub(super) fn redact(bytes: &[u8]) -> Result<Redacted, RedactError> {
-    let (mut headers, mut lines) = (Vec::new(), Vec::new());
-    for line in bytes.split(|byte| *byte == b'\n') {
+pub(super) fn redact(unpacked: &Unpacked) -> Result<Redacted, RedactError> {
+    let (mut headers, mut lines, mut lost) = (Vec::new(), Vec::new(), 0);
+    for line in unpacked.bytes.split(|byte| *byte == b'\n') {
         if let Ok(header) = serde_json::from_slice::<Header>(line) {
             headers.push(header);
         } else if let Ok(recorded) = serde_json::from_slice::<Recorded>(line) {
             lines.push(recorded);
+        } else if !line.trim_ascii().is_empty() {
+            lost += 1;
         }
     }
     let mut learner = Learner::default();
@@ -47,7 +52,15 @@ pub(super) fn redact(bytes: &[u8]) -> Result<Redacted, RedactError> {
     if masked > 0 {
         counts.insert("texts of prompts and answers", masked);
     }
-    Ok(Redacted { bytes, counts })
+    let mut notes = Vec::new();
+    if unpacked.torn {
+        notes.push("the packed file ends in the middle: what came behind its end is not there".to_owned());
+    }
+    if lost > 0 {
+        let lines = analyzer::units::count(lost as u64, "line");
+        notes.push(format!("{lines} cut off in the middle, left out"));
+    }
+    Ok(Redacted { bytes, counts, notes, lost: lost + usize::from(unpacked.torn && lost == 0) })
 }
 
 /// The last word of a path: `/state/nodeMemory` answers with what `/state` has under that key.
@@ -93,11 +106,50 @@ fn rewrite(names: &Names, text: &str, root: Option<&str>, masked: &mut usize) ->
                 mask::literal(&mut edit, raw);
             }
             Part::Gap { key } if mask::is_numbers(key.as_deref()) => mask::numbers(&mut edit, raw),
-            part => names.rewrite(&mut edit, part, raw),
+            Part::Gap { .. } => mask::gap(&mut edit, raw),
+            Part::Value { key, within } if !may_stay(names, key.as_deref(), within.as_deref(), &decoded(raw)) => {
+                *masked += usize::from(raw.len() > 2);
+                mask::literal(&mut edit, raw);
+            }
+            part => {
+                let mut kept = Edit::default();
+                let new = scrubbed(&decoded(raw)).map(|new| Value::String(new).to_string());
+                names.rewrite(&mut kept, part, new.as_deref().unwrap_or(raw));
+                edit.replace(raw.len(), &kept.text);
+            }
         }
     }
     edit
 }
+
+/// Whether a string stays, names apart: an unknown key may hold anything.
+fn may_stay(names: &Names, key: Option<&str>, within: Option<&str>, text: &str) -> bool {
+    // Lists of models, as the servers give them.
+    let is_model = key == Some("name") && matches!(within, Some("data" | "models"));
+    is_model || is_identity(key) || is_identity(within) || is_harmless(key, within, text) || names.knows(text)
+}
+
+/// Headers that say nothing of anybody. Those of secrets and those that are not known are replaced.
+const HEADERS: [&str; 18] = [
+    "accept",
+    "accept-encoding",
+    "access-control-allow-credentials",
+    "access-control-allow-origin",
+    "cache-control",
+    "connection",
+    "content-encoding",
+    "content-type",
+    "date",
+    "keep-alive",
+    "server",
+    "transfer-encoding",
+    "user-agent",
+    "vary",
+    "x-accel-buffering",
+    "x-exoscope-simulated",
+    "expect",
+    "te",
+];
 
 fn rewritten(names: &Names, line: Recorded, masked: &mut usize) -> Result<Recorded, RedactError> {
     let replaced = |text: &str| names.replaced(text).unwrap_or_else(|| text.to_owned());
@@ -106,15 +158,9 @@ fn rewritten(names: &Names, line: Recorded, masked: &mut usize) -> Result<Record
     let headers = |headers: &[(String, String)], length: usize| {
         let value = |name: &str, value: &str| match name {
             name if name.eq_ignore_ascii_case("content-length") => length.to_string(),
-            // Secrets, and none of the timing.
-            name if ["authorization", "cookie", "set-cookie", "x-api-key"]
-                .iter()
-                .any(|one| name.eq_ignore_ascii_case(one)) =>
-            {
-                "redacted".to_owned()
-            }
             name if name.eq_ignore_ascii_case("host") => host(names, value),
-            _ => replaced(value),
+            name if HEADERS.iter().any(|one| name.eq_ignore_ascii_case(one)) => replaced(value),
+            _ => GONE.to_owned(),
         };
         headers.iter().map(|(name, words)| (name.clone(), value(name, words))).collect()
     };
@@ -127,7 +173,7 @@ fn rewritten(names: &Names, line: Recorded, masked: &mut usize) -> Result<Record
         (at, length)
     };
     let mut redacted = Recorded {
-        target: replaced(&line.target),
+        target: replaced(&asked_for(&line.target)),
         req_headers: headers(&line.req_headers, asked.text.len()),
         resp_headers: headers(&line.resp_headers, answered.text.len()),
         resp_chunks: line.resp_chunks.iter().map(chunk).collect(),
@@ -138,6 +184,12 @@ fn rewritten(names: &Names, line: Recorded, masked: &mut usize) -> Result<Record
     redacted.set_asked(asked.text.into_bytes());
     redacted.set_answered(answered.text.into_bytes());
     Ok(redacted)
+}
+
+/// A target without what its query may say.
+fn asked_for(target: &str) -> String {
+    let (path, behind) = target.split_at(target.find('?').unwrap_or(target.len()));
+    format!("{path}{}", query(behind))
 }
 
 /// The host of a request, also where its name is an ordinary word.

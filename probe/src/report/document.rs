@@ -1,10 +1,13 @@
 //! Result files in, reports out: reading by name and writing whole or not at all.
 
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use analyzer::import::{self, ImportError, Loaded};
+
+use super::own::{self, Own};
+use super::reading;
 
 /// The name that stands for standard input and output.
 pub const STANDARD: &str = "-";
@@ -24,6 +27,14 @@ pub enum DocumentError {
     /// The file was read and is no result file.
     #[error(transparent)]
     Import(#[from] ImportError),
+    /// It is a file of this program that holds no numbers yet.
+    #[error("{name}: {own}")]
+    Own {
+        /// The file.
+        name: String,
+        /// Which.
+        own: Own,
+    },
     /// The report could not be written.
     #[error("{name}: cannot be written: {source}")]
     Write {
@@ -45,9 +56,12 @@ pub fn load(name: &str) -> Result<Loaded, DocumentError> {
     {
         return Ok(loaded);
     }
-    let bytes = bytes(name).map_err(unread)?;
+    let bytes = reading::bytes(Path::new(name)).map_err(unread)?;
     let name = if name == STANDARD { "standard input" } else { name };
-    Ok(import::load(name, &bytes)?)
+    import::load(name, &bytes).map_err(|error| match own::kind(&bytes) {
+        Some(own) => DocumentError::Own { name: name.to_owned(), own },
+        None => error.into(),
+    })
 }
 
 /// The straight way, without holding the bytes of a large file. None for what has to be read as a whole, and for what is no
@@ -57,22 +71,14 @@ fn stream(name: &str) -> io::Result<Option<Loaded>> {
     if fs::metadata(name)?.is_file() { import::stream(name, fs::File::open(name)?) } else { Ok(None) }
 }
 
-fn bytes(name: &str) -> io::Result<Vec<u8>> {
-    if name == STANDARD {
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes)?;
-        return Ok(bytes);
-    }
-    fs::read(name)
-}
-
 /// Lays power readings over a run by time.
 ///
 /// # Errors
 /// [`DocumentError`] names the file of readings and the reason.
 pub fn lay_over(loaded: &mut Loaded, power: &[String]) -> Result<(), DocumentError> {
     for name in power {
-        let bytes = fs::read(name).map_err(|source| DocumentError::Read { name: name.clone(), source })?;
+        let bytes =
+            reading::bytes(Path::new(name)).map_err(|source| DocumentError::Read { name: name.clone(), source })?;
         let (overlay, notices) = import::overlay::overlay(&loaded.file, name, &bytes)?;
         loaded.file.overlays.push(overlay);
         loaded.notices.extend(notices);

@@ -15,7 +15,7 @@ use crate::cli::recover::without_ending;
 use crate::cli::{CliError, Exit, bench_arguments};
 use crate::method::exo_bench::Begin;
 use crate::plan::Address;
-use crate::report::progress;
+use crate::report::{progress, target};
 
 pub(super) fn run(given: Arguments, path: &Path, command: Vec<String>) -> Result<Exit, CliError> {
     if !(given.model.is_empty() && given.pp.is_empty() && given.tg.is_empty()) {
@@ -33,6 +33,7 @@ pub(super) fn run(given: Arguments, path: &Path, command: Vec<String>) -> Result
             result.display()
         )));
     }
+    target::spare("the result file", Some(&result), [path]).map_err(CliError::usage)?;
     if path.exists() && !path.is_file() {
         return Err(CliError::failed(format!("{shown} is no ordinary file, so it is no journal")));
     }
@@ -56,7 +57,7 @@ pub(super) fn run(given: Arguments, path: &Path, command: Vec<String>) -> Result
     (arguments.host, arguments.port) = (address.host, address.port);
     arguments.delete_other_instances |= given.delete_other_instances;
     let plan = arguments.asked().check().map_err(CliError::usage)?;
-    let output = Output::at(&result).map_err(CliError::failed)?;
+    let output = Output::at("--json-out", &result).map_err(CliError::failed)?;
 
     let started_at = earlier.started_at.parse().map_err(|error: jiff::Error| read(error.to_string()))?;
     let clock = Clock::resume(started_at);

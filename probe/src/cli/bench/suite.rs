@@ -9,6 +9,7 @@ use toml::{Table, Value};
 use super::Arguments;
 use crate::cli::{CliError, Exit, bench_arguments};
 use crate::report::progress::say;
+use crate::report::target;
 
 /// One benchmark of a suite.
 #[derive(Debug, PartialEq)]
@@ -42,6 +43,9 @@ pub(super) fn run(given: Arguments, file: &Path, command: &[String]) -> Result<E
         let mut arguments = bench_arguments(&benchmark.words)
             .map_err(|reason| CliError::usage(format!("{shown}, benchmark {}: {reason}", benchmark.name)))?;
         arguments.json_out = folder.join(format!("{}.json", benchmark.name));
+        for (flag, place) in [("--json-out", Some(&arguments.json_out)), ("--record", arguments.record.as_ref())] {
+            target::spare(flag, place.map(PathBuf::as_path), [file]).map_err(CliError::usage)?;
+        }
         arguments.progress = given.progress;
         let checked = arguments.clone().asked().check();
         checked.map_err(|error| CliError::usage(format!("{shown}, benchmark {}: {error}", benchmark.name)))?;

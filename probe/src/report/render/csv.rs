@@ -1,5 +1,5 @@
 //! One line per cell and metric, unrounded. An empty field is an absent value: CSV has no other word for it that
-//! spreadsheets and data frames read as none.
+//! spreadsheets and data frames read as none. No text is a formula to a spreadsheet: see [`csv_field`].
 
 use analyzer::comparison::{Comparison, Side};
 use analyzer::explanation::Explanation;
@@ -7,6 +7,7 @@ use analyzer::summary::{CellKey, MetricSummary, PercentileSupport, Report};
 use serde_json::Value;
 
 use super::RenderError;
+use crate::report::csv_field;
 
 const KEY: [&str; 12] = [
     "model_id",
@@ -91,14 +92,14 @@ pub(super) fn reports(reports: &Report) -> Result<String, RenderError> {
                 let mut row = front.clone();
                 row.resize(front.len() + METRIC_FIELDS - 1, String::new());
                 row.push(cell.notices.join("; "));
-                writer.write_record(&row)?;
+                writer.write_record(row.iter().map(|field| csv_field(field)))?;
             }
             for absent in &cell.absent {
                 let mut row = front.clone();
                 row.extend([word(&absent.metric)?, absent.metric.definition().unit.to_owned(), "0".to_owned()]);
                 row.resize(front.len() + METRIC_FIELDS - 1, String::new());
                 row.push(absent.why.clone());
-                writer.write_record(&row)?;
+                writer.write_record(row.iter().map(|field| csv_field(field)))?;
             }
             for summary in &cell.metrics {
                 let mut row = front.clone();
@@ -121,7 +122,7 @@ pub(super) fn reports(reports: &Report) -> Result<String, RenderError> {
                     number(summary.uncertainty_percent),
                     summary.warnings.join("; "),
                 ]);
-                writer.write_record(&row)?;
+                writer.write_record(row.iter().map(|field| csv_field(field)))?;
             }
         }
     }
@@ -218,7 +219,7 @@ pub(super) fn comparison(comparison: &Comparison) -> Result<String, RenderError>
                 metric.words.clone(),
                 metric.warnings.join("; "),
             ]);
-            writer.write_record(&row)?;
+            writer.write_record(row.iter().map(|field| csv_field(field)))?;
         }
     }
     text(writer)

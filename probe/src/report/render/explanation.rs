@@ -29,7 +29,7 @@ pub(super) fn blocks(explanation: &Explanation) -> Result<Vec<Block>, RenderErro
 
 fn worked(example: &Example) -> Vec<Block> {
     let tag = if example.simulated { "  [simulated]" } else { "" };
-    let inputs = example.inputs.iter().map(|input| (input.name.clone(), input.words())).collect();
+    let inputs = example.inputs.iter().map(|input| (input.name.clone(), input.words.clone())).collect();
     vec![
         Block::Heading(2, format!("worked example{tag}")),
         Block::Line(format!("{}, {}, batch {}", example.file, example.cell, example.batch)),

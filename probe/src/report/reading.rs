@@ -1,0 +1,53 @@
+//! Bytes of a file or a stream, with a bound on what has no end of its own.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::document::STANDARD;
+
+/// The most bytes that are read of a device, a pipe or standard input: as much as a packed file may unpack to.
+pub(crate) const MOST: u64 = 2 << 30;
+
+/// All bytes of a file; "-" is standard input.
+///
+/// # Errors
+/// The system's own, and a sentence for a stream that does not end within 2 GiB.
+pub fn bytes(path: &Path) -> io::Result<Vec<u8>> {
+    if path == Path::new(STANDARD) {
+        return within(io::stdin().lock(), MOST);
+    }
+    let mut file = File::open(path)?;
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return within(file, MOST);
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(found.len()).unwrap_or(0));
+    file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn within(stream: impl Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    stream.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        let (mib, name) = (most >> 20, "it is a stream that does not end within");
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("{name} {mib} MiB; name a file, or split what it gives"),
+        ));
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_without_an_end_is_given_up() {
+        let error = within(io::repeat(0), 1 << 20).unwrap_err().to_string();
+        assert_eq!(error, "it is a stream that does not end within 1 MiB; name a file, or split what it gives");
+        assert_eq!(within(io::repeat(7).take(1 << 20), 1 << 20).unwrap().len(), 1 << 20);
+    }
+}
