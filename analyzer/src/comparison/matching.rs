@@ -155,8 +155,10 @@ fn differences(base: &CellKey, new: &CellKey) -> Vec<Axis> {
     axes
 }
 
-/// The fewest differences, where they are few enough to be a slip.
+/// The fewest differences, where they are few enough to be a slip. Another length or concurrency is another plan, and none.
 fn nearest(all: impl Iterator<Item = Vec<Axis>>) -> Vec<Axis> {
     const FEW: usize = 2;
-    all.filter(|axes| axes.len() <= FEW).min_by_key(Vec::len).unwrap_or_default()
+    let of_the_plan =
+        |axis: &Axis| matches!(axis.name.as_str(), "prompt tokens" | "tokens to generate" | "concurrency");
+    all.filter(|axes| axes.len() <= FEW && !axes.iter().any(of_the_plan)).min_by_key(Vec::len).unwrap_or_default()
 }

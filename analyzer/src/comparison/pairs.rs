@@ -141,7 +141,7 @@ fn row(metric: Metric, cell: &Beside<'_>, objection: Option<&str>) -> Option<Row
 /// In what the nearest cell of the other side differs, for a reader who expected a pair.
 fn nearest(axes: &[Axis]) -> String {
     let words: Vec<String> = axes.iter().map(Axis::words).collect();
-    if words.is_empty() { String::new() } else { format!(" (the nearest cells differ in {})", words.join(" and ")) }
+    if words.is_empty() { String::new() } else { format!("; the nearest cells differ in {}", words.join(" and ")) }
 }
 
 /// What a pair does not share, in a sentence.

@@ -75,6 +75,18 @@ impl Around<'_> {
 
     /// Which readings an energy was integrated over. The file holds the readings, not their sum.
     pub(super) fn integral(&self, metric: Metric) -> Option<(Vec<Input>, String)> {
+        if metric == Metric::EnergyOverlay {
+            let (from, to) = throughput::stamped_window(self.all(frame::SENT), self.all(frame::DONE))?;
+            let instants = self.file.overlays.iter().flat_map(|overlay| &overlay.series.t_s);
+            let readings = instants.filter(|t| (from..=to).contains(*t)).count();
+            let inputs = vec![
+                Input::new("readings of other instruments in the window", readings as f64, ""),
+                Input::new("from, on the run's clock", from, "s"),
+                Input::new("to", to, "s"),
+            ];
+            let [count, from, to] = [0, 1, 2].map(|place: usize| inputs[place].words.clone());
+            return Some((inputs, format!("integrated over {count} readings laid over the run, {from} to {to}")));
+        }
         if !(metric.is_of_power_readings() || metric == Metric::EnergyExoClient) {
             return None;
         }
