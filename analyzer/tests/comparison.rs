@@ -87,12 +87,16 @@ fn several_sessions_measure_their_deviation_instead_of_assuming_it() {
 }
 
 #[test]
-fn without_repeats_there_is_no_verdict() {
+fn without_repeats_the_deviation_of_sessions_stands_for_all_of_it() {
     let found = compare(&file("a", &[(512, &[400.0], &[27.0])]), &file("b", &[(512, &[200.0], &[13.0])]));
     let row = rows(&found, Metric::GenerationTps)[0];
-    assert_eq!((row.verdict, row.interval_percent), (Some(Verdict::Undecided), None));
-    assert!(row.warnings.iter().any(|warning| warning.starts_with("single shot")), "{row:?}");
-    assert!((row.change_percent.unwrap() + 51.85).abs() < 0.01, "the change itself is shown");
+    assert_eq!(row.verdict, Some(Verdict::Regressed));
+    for said in ["single shot", "no repeats anywhere", "deviation between sessions assumed"] {
+        assert!(row.warnings.iter().any(|warning| warning.starts_with(said)), "{said}: {row:?}");
+    }
+    // ±1.96 · 1.5 % · √2 around ln(13 / 27).
+    let [low, high] = row.interval_percent.unwrap();
+    assert!((low + 53.81).abs() < 0.01 && (high + 49.81).abs() < 0.01, "{low} {high}");
 }
 
 #[test]

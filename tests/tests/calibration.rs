@@ -64,6 +64,14 @@ fn honest() -> Vec<(String, Design, Sheet)> {
         let design = Design { sessions: 2, ..two(between) };
         designs.push((format!("1 cell, 2 × 3, within 1, between {between}"), design, UNTOLD));
     }
+    for shared in [false, true] {
+        let fate = if shared { ", slow sessions slow throughout" } else { "" };
+        designs.push((format!("8 cells, 6 × 1{fate}"), eight_cells(6, 1, shared, usual()), UNTOLD));
+    }
+    let single = |floor| Design { repeats: 1, ..one_cell(1, 1.0, 1.0, floor) };
+    designs.push(("1 cell, 6 × 1".into(), Design { sessions: 6, ..single(usual()) }, UNTOLD));
+    designs.push(("1 cell, single shot, floor 1.5 assumed".into(), single(usual()), UNTOLD));
+    designs.push(("8 cells, single shots, floor 1.5 assumed".into(), eight_cells(1, 1, false, usual()), UNTOLD));
     designs.push(("8 cells, 1 × 3, floor 1.5 assumed".into(), eight_cells(1, 3, false, usual()), UNTOLD));
     designs.push(("8 cells, 1 × 3, floor 2".into(), eight_cells(1, 3, false, floor(2.0)), UNTOLD));
     for (sessions, shared) in [(5, false), (5, true), (10, true)] {

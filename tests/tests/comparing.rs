@@ -180,3 +180,139 @@ fn asiais_words_are_asiais() {
         assert_eq!(by_asiai["said"], said, "{vector}");
     }
 }
+
+/// The words of every judged row, and what is said of them.
+fn words(found: &Value) -> Vec<(String, String)> {
+    let rows = found["cells"].as_array().unwrap().iter().flat_map(|cell| cell["metrics"].as_array().unwrap());
+    let judged = rows.filter(|row| !row["verdict"].is_null());
+    judged.map(|row| (row["words"].as_str().unwrap().to_owned(), row["warnings"].to_string())).collect()
+}
+
+fn compared(arguments: &[&str]) -> (Option<i32>, Value) {
+    let output = exoscope(&[&["compare"], arguments, &["--format", "json"]].concat());
+    (output.status.code(), serde_json::from_str(&out(&output)).unwrap_or_else(|_| panic!("{output:?}")))
+}
+
+#[test]
+fn sessions_of_one_request_each_are_judged_by_how_they_differ() {
+    let folder = tempfile::tempdir().unwrap();
+    let rates = [30.0, 30.4, 29.7, 30.2, 29.9, 30.1];
+    let side = |name: &str, factor: f64| -> Vec<String> {
+        let file =
+            |(place, rate): (usize, &f64)| write(folder.path(), &format!("{name}{place}.json"), &[rate * factor]);
+        rates.iter().enumerate().map(file).collect()
+    };
+    let (base, new) = (side("a", 1.0), side("b", 0.85));
+    let all: Vec<&str> =
+        base.iter().map(String::as_str).chain(["--to"]).chain(new.iter().map(String::as_str)).collect();
+    let (code, found) = compared(&all);
+    assert_eq!((code, &found["verdict"]), (Some(1), &json!("regressed")), "{found:#}");
+    let row = &found["cells"][0]["metrics"][1];
+    assert_eq!((row["metric"].as_str(), row["base"]["sessions"].as_u64()), (Some("generation_tps"), Some(6)));
+    assert!(!row["warnings"].to_string().contains("no repeats anywhere"), "the sessions are the repeats: {row}");
+}
+
+#[test]
+fn single_shots_are_judged_by_what_is_known_of_sessions_and_say_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let (a, b) = (write(folder.path(), "a.json", &[30.0]), write(folder.path(), "b.json", &[12.9]));
+    let (code, found) = compared(&[&a, &b]);
+    assert_eq!(code, Some(1), "57 % slower is no chance: {found:#}");
+    for (words, warnings) in words(&found) {
+        assert!(words.contains("regressed"), "{words}");
+        for said in ["single shot", "assumed", "stands for all of it"] {
+            assert!(warnings.contains(said), "{said}: {warnings}");
+        }
+    }
+    let close = write(folder.path(), "c.json", &[29.4]);
+    let (code, found) = compared(&[&a, &close]);
+    assert_eq!(code, Some(0));
+    assert!(words(&found).iter().all(|(words, _)| words.contains("resolves ≥")), "{found:#}");
+}
+
+#[test]
+fn what_the_new_side_lacks_is_named_and_never_passes_as_no_difference() {
+    let folder = tempfile::tempdir().unwrap();
+    let (a, b) = (write(folder.path(), "a.json", &[30.0, 30.1]), folder.path().join("b.json"));
+    let mut lacking: Value = serde_json::from_slice(&std::fs::read(&a).unwrap()).unwrap();
+    for run in lacking["runs"].as_array_mut().unwrap() {
+        run["stats"]["generation_tps"] = json!(0.0);
+    }
+    std::fs::write(&b, lacking.to_string()).unwrap();
+    let b = b.display().to_string();
+    let (code, found) = compared(&[&a, &b]);
+    assert_eq!(code, Some(2), "a rate that is gone everywhere is compared nowhere");
+    let headline = found["headline"].as_str().unwrap();
+    assert!(headline.to_lowercase().contains("generation cannot be compared (only the base has it"), "{headline}");
+
+    // One of two cells is gone: the stricter gate sees it.
+    let both = folder.path().join("both.json");
+    let mut runs: Value = serde_json::from_slice(&std::fs::read(&a).unwrap()).unwrap();
+    let mut more = runs["runs"].as_array().unwrap().clone();
+    for run in &mut more {
+        (run["pp_tokens"], run["stats"]["prompt_tokens"]) = (json!(64), json!(64));
+    }
+    runs["runs"].as_array_mut().unwrap().extend(more);
+    std::fs::write(&both, runs.to_string()).unwrap();
+    let c = write(folder.path(), "c.json", &[30.05, 30.0]);
+    let both = both.display().to_string();
+    let (code, found) = compared(&[&both, &c, "--delta", "50", "--fail-on", "undecided"]);
+    assert_eq!(code, Some(1), "{}", found["headline"]);
+    assert_eq!(compared(&[&both, &c, "--delta", "50"]).0, Some(0), "what is left is the same");
+    assert!(
+        found["headline"].as_str().unwrap().contains("cannot be compared in 1 of 2 cells"),
+        "{}",
+        found["headline"]
+    );
+
+    let (code, found) = compared(&[&a, &c, "--metric", "elapsed"]);
+    assert_eq!(code, Some(2));
+    assert!(found["headline"].as_str().unwrap().contains("shown and not judged"), "{}", found["headline"]);
+}
+
+#[test]
+fn what_a_file_is_doubted_for_is_said_of_its_comparison() {
+    let lying = tests::fixture("hostile/lying/rates_per_millisecond.json").display().to_string();
+    let honest = tests::fixture("hostile/lying/byte_order_mark.json").display().to_string();
+    let (_, found) = compared(&[&honest, &lying]);
+    let warnings = found["warnings"].to_string();
+    assert!(warnings.contains("rates_per_millisecond.json: ") && warnings.contains("in another unit?"), "{warnings}");
+}
+
+#[test]
+fn one_thing_may_differ_between_cells_and_two_may_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let export = |name: &str, engine: &str, quantization: &str, speed: f64| {
+        let mut document: Value =
+            serde_json::from_slice(&std::fs::read(tests::fixture("imports/asiai_export_v2.json")).unwrap()).unwrap();
+        let engines = document["benchmark"]["engines"].as_object_mut().unwrap();
+        let mut one = engines["ollama"].clone();
+        engines.clear();
+        one["model_quantization"] = json!(quantization);
+        for run in one["raw_runs"].as_array_mut().unwrap() {
+            run["tok_per_sec"] = json!(run["tok_per_sec"].as_f64().unwrap() * speed);
+        }
+        engines.insert(engine.to_owned(), one);
+        let path = folder.path().join(name);
+        std::fs::write(&path, document.to_string()).unwrap();
+        path.display().to_string()
+    };
+    let base = export("base.json", "ollama", "4bit", 1.0);
+    let (_, found) = compared(&[&base, &export("other_quantization.json", "ollama", "8bit", 0.5)]);
+    assert!(found["headline"].as_str().unwrap().contains("slower at generation"), "{}", found["headline"]);
+    assert!(words(&found)[0].1.contains("sets quantization 4bit beside 8bit"), "{found:#}");
+    let (code, found) = compared(&[&base, &export("other_engine.json", "mlxlm", "8bit", 0.5)]);
+    assert_eq!(code, Some(2));
+    let said = &words(&found)[0].0;
+    assert!(said.contains("engine ollama and mlxlm and quantization 4bit and 8bit at once"), "{said}");
+    // The same engine in a file of two is in the same cell.
+    let both = tests::fixture("imports/asiai_export_v2.json").display().to_string();
+    let (_, found) = compared(&[&export("one.json", "ollama", "4bit", 0.9), &both]);
+    assert!(
+        found["cells"].as_array().unwrap().iter().any(|cell| {
+            cell["cell"]["engine"] == "ollama"
+                && cell["metrics"][0]["change_percent"].as_f64().is_some_and(|change| change > 5.0)
+        }),
+        "{found:#}"
+    );
+}

@@ -6,17 +6,25 @@ use crate::statistics::difference;
 use crate::statistics::spread::mean;
 use crate::units;
 
-/// The sentence over all cells: what got worse, what got better, what was not decided, what is the same.
+/// The sentence over all cells: what got worse, what got better, what was not decided, what is the same, and what of the base
+/// has nothing beside it.
 pub(super) fn headline(cells: &[CellComparison], options: &Options) -> String {
-    if !cells.iter().any(|cell| cell.metrics.iter().any(|metric| metric.base.is_some() && metric.new.is_some())) {
-        return "The two sides have no cell in common: they measured different models, placements or lengths."
-            .to_owned();
+    let has = |side: fn(&MetricComparison) -> bool| cells.iter().flat_map(|cell| &cell.metrics).any(side);
+    if !has(|row| row.base.is_some() && row.new.is_some()) {
+        return match (has(|row| row.base.is_some()), has(|row| row.new.is_some())) {
+            (true, false) => "Nothing can be compared: the new side holds no number.".to_owned(),
+            (false, true) => "Nothing can be compared: the base holds no number.".to_owned(),
+            (false, false) => "Nothing can be compared: neither side holds a number.".to_owned(),
+            (true, true) => format!("The two sides have no cell in common: {}.", why_none(cells)),
+        };
     }
-    let mut parts: Vec<(Order, String)> = Metric::ALL
-        .into_iter()
-        .filter(|metric| metric.definition().primary)
-        .flat_map(|metric| parts_of(metric, cells, options.delta(metric)))
-        .collect();
+    let judged: Vec<Metric> = Metric::ALL.into_iter().filter(|metric| metric.definition().primary).collect();
+    if !judged.iter().any(|metric| options.shows(*metric)) {
+        let names: Vec<&str> = judged.iter().map(|metric| metric.definition().name).collect();
+        return format!("The metrics asked for are shown and not judged; judged are {}.", names.join(", "));
+    }
+    let mut parts: Vec<(Order, String)> =
+        judged.into_iter().flat_map(|metric| parts_of(metric, cells, options.delta(metric))).collect();
     // Stable: within the same gravity the catalogue's order stays.
     parts.sort_by_key(|(order, _)| *order);
     let sentence = parts.into_iter().map(|(_, words)| words).collect::<Vec<_>>().join("; ");
@@ -27,11 +35,22 @@ pub(super) fn headline(cells: &[CellComparison], options: &Options) -> String {
     }
 }
 
+/// In what the cells of the two sides differ, as far as a cell says it.
+fn why_none(cells: &[CellComparison]) -> String {
+    let mut warnings = cells.iter().flat_map(|cell| &cell.metrics).flat_map(|row| &row.warnings);
+    let nearest = warnings.find_map(|warning| warning.split_once("; "));
+    nearest.map_or_else(
+        || "they measured different models, placements or lengths".to_owned(),
+        |(_, nearest)| nearest.to_owned(),
+    )
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Order {
     Regressed,
     Improved,
     Undecided,
+    Missing,
     Same,
 }
 
@@ -75,6 +94,18 @@ fn parts_of(metric: Metric, cells: &[CellComparison], delta_percent: f64) -> Vec
             |percent| format!("this pair resolves ≥ {}", units::percent(percent)),
         );
         parts.push((Order::Undecided, format!("no difference found in {name} {} ({why})", in_cells(undecided.len()))));
+    }
+    // Of the base alone: what only the new side has is no loss.
+    let missing: Vec<&MetricComparison> = cells
+        .iter()
+        .flat_map(|cell| &cell.metrics)
+        .filter(|row| row.metric == metric && row.base.is_some() && row.verdict == Some(Verdict::NotComparable))
+        .collect();
+    if let Some(first) = missing.first() {
+        let all = total + missing.len();
+        let why = first.warnings.first().map(|why| format!(" ({why})")).unwrap_or_default();
+        let of = if all == 1 { String::new() } else { format!(" in {} of {all} cells", missing.len()) };
+        parts.push((Order::Missing, format!("{name} cannot be compared{of}{why}")));
     }
     let same = with(Verdict::Same).len();
     if same > 0 {

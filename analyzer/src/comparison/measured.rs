@@ -42,6 +42,9 @@ pub struct MeasuredFile {
     pub started_at: Option<String>,
     /// What was measured and how, in reading order.
     pub facts: Vec<Fact>,
+    /// What a reader should know about the reading, a sentence each.
+    #[serde(default)]
+    pub notices: Vec<String>,
     /// Its cells in the order of first appearance.
     #[serde(default)]
     pub cells: Vec<MeasuredCell>,
@@ -204,6 +207,7 @@ impl MeasuredFile {
             fingerprint: fingerprint::fingerprint(&loaded.file.runs),
             started_at: provenance.map(|provenance| provenance.started_at.clone()),
             facts: summary::facts(loaded),
+            notices: loaded.notices.clone(),
             cells: summary::measure(loaded)?.into_iter().map(MeasuredCell::of).collect(),
         })
     }

@@ -71,16 +71,17 @@ impl Source<'_> {
                 ));
             }
         }
-        let Some((within, own)) = self.within(place) else {
-            weighed.warnings.push("no repeats anywhere: the deviation is unknown, so there is no verdict".to_owned());
-            return weighed;
-        };
-        if own {
+        let within = self.within(place);
+        if within.is_some_and(|(_, own)| own) {
             weighed.warnings.push("noisier than the other cells: judged by its own deviation".to_owned());
         }
         let between = self.between(base.sessions() >= 2 && new.sessions() >= 2);
         weighed.warnings.extend(self.words(between));
-        let squared_error = variance::squared_error(within, between, pair, critical);
+        weighed.warnings.extend(unrepeated(within.is_some(), between));
+        let squared_error = match within {
+            Some((within, _)) => variance::squared_error(within, between, pair, critical),
+            None => variance::of_sessions(between, base.inverse_of_sessions() + new.inverse_of_sessions()),
+        };
         weighed.effect = Effect::of(new.mean() - base.mean(), squared_error, critical);
         weighed.permutation = permutation::of(base, new);
         if let Some(effect) = &weighed.effect
@@ -125,11 +126,10 @@ impl Source<'_> {
             return Some(Weighed { permutation: None, ..one });
         }
         let whole = pairs.iter().enumerate().map(|(place, _)| self.within(place)).collect::<Option<Vec<_>>>();
-        let Some(within) = whole else { return Some(weighed) };
-        let repeats = |share: fn(&Logs) -> f64| {
+        let repeats = |within: &[(Variance, bool)], share: fn(&Logs) -> f64| {
             let mut pooled: Option<Variance> = None;
             let mut parts = Vec::new();
-            for ((base, new), (within, own)) in pairs.iter().zip(&within) {
+            for ((base, new), (within, own)) in pairs.iter().zip(within) {
                 let part = variance::scaled(*within, (share(base) + share(new)) / (cells * cells));
                 match &mut pooled {
                     _ if *own => parts.push(part),
@@ -140,10 +140,10 @@ impl Source<'_> {
             parts.extend(pooled);
             difference::satterthwaite(&parts)
         };
-        let repeats = Repeats {
-            steady: repeats(Logs::inverse_of_values),
-            all: repeats(|logs| logs.inverse_of_values() + logs.lost_to_drift()),
-        };
+        let repeats = whole.map(|within| Repeats {
+            steady: repeats(&within, Logs::inverse_of_values),
+            all: repeats(&within, |logs| logs.inverse_of_values() + logs.lost_to_drift()),
+        });
         let drifting = pairs.iter().filter(|(base, new)| base.drift().is_some() || new.drift().is_some()).count();
         if drifting > 0 {
             weighed.warnings.push(format!(
@@ -163,10 +163,21 @@ impl Source<'_> {
             other => other,
         };
         weighed.warnings.extend(self.words(between));
-        let squared_error = variance::combined(repeats, between, sessions, critical);
+        weighed.warnings.extend(unrepeated(repeats.is_some(), between));
+        let squared_error = match repeats {
+            Some(repeats) => variance::combined(repeats, between, sessions, critical),
+            None => variance::of_sessions(between, sessions),
+        };
         weighed.effect = Effect::of(difference, squared_error, critical);
         Some(weighed)
     }
+}
+
+/// That nothing shows how repeats differ. Sessions of one value each hold that in what they differ by; else what is assumed or
+/// declared of sessions has to stand for it.
+fn unrepeated(repeated: bool, between: Between) -> Option<String> {
+    let stands_in = !repeated && !matches!(between, Between::Measured(_));
+    stands_in.then(|| "no repeats anywhere: the deviation between sessions stands for all of it".to_owned())
 }
 
 /// The adjusted p and the word of each effect that is judged, all of them one family (Benjamini–Hochberg).

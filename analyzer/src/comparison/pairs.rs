@@ -253,7 +253,7 @@ fn judge(table: &mut [Vec<Row>], options: &Options) {
         row.comparison.p_adjusted = Some(p_adjusted);
         if word == Verdict::Undecided && p_adjusted < 0.05 {
             let delta = options.delta(row.comparison.metric);
-            row.comparison.warnings.push(format!("differs, but by less than the {delta} % that matter"));
+            row.comparison.warnings.push(format!("differs, but whether by the {delta} % that matter is open"));
         }
         row.comparison.verdict = Some(word);
     }

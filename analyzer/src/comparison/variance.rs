@@ -196,6 +196,14 @@ pub(super) fn squared_error(within: Variance, between: Between, pair: &Pair, cri
     )
 }
 
+/// The squared error where nothing was repeated within a session: sessions of one value differ by all there is.
+pub(super) fn of_sessions(between: Between, sessions: f64) -> Variance {
+    match between {
+        Between::Assumed(deviation) => Variance { value: deviation * deviation * sessions, freedom: f64::INFINITY },
+        Between::Calibrated(variance) | Between::Measured(variance) => scaled(variance, sessions),
+    }
+}
+
 /// The error by repeats: as if none drifted, and with what a drift adds; the same where none does.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Repeats {

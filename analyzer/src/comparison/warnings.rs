@@ -56,6 +56,10 @@ pub(super) fn of_the_whole(base: &[&MeasuredFile], new: &[&MeasuredFile], cells:
             let requests = units::count(failed, "measured request");
             warnings.push(format!("{requests} of the {side} failed and are in no number here"));
         }
+        // What makes a file's own numbers doubtful makes a comparison doubtful.
+        for file in files {
+            warnings.extend(file.notices.iter().map(|notice| format!("{side}, {}: {notice}", file.name)));
+        }
         if files.iter().any(|file| file.incomplete) {
             warnings.push(format!("the run of the {side} did not reach its end"));
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use analyzer::comparison::calibration::Calibration;
 use analyzer::comparison::measured::MeasuredFile;
-use analyzer::comparison::{self, CompareError, Comparison, Options, Verdict};
+use analyzer::comparison::{self, CompareError, Comparison, MetricComparison, Options, Verdict};
 use analyzer::metric::Metric;
 
 use super::{CliError, Exit};
@@ -86,7 +86,8 @@ pub(super) enum FailOn {
     /// Anything that regressed
     #[default]
     Regressed,
-    /// Anything that regressed or in which no difference was found, since that is no proof that there is none
+    /// Anything that regressed, or in which no difference was found, since that is no proof that there is none, or that the
+    /// new side lacks
     Undecided,
     /// Nothing: exit code 0 whatever was found
     Never,
@@ -131,14 +132,16 @@ impl Judging {
         if self.fail_on == FailOn::Never {
             return Exit::Done;
         }
-        let verdicts: Vec<Verdict> = compared
-            .into_iter()
-            .flat_map(|compared| {
-                let cells = compared.cells.iter().flat_map(|cell| &cell.metrics).filter_map(|row| row.verdict);
-                cells.chain(compared.geomean.iter().filter_map(|row| row.verdict))
-            })
+        let compared: Vec<&Comparison> = compared.into_iter().collect();
+        let rows = || compared.iter().flat_map(|compared| &compared.cells).flat_map(|cell| &cell.metrics);
+        let whole = compared.iter().flat_map(|compared| &compared.geomean).filter_map(|row| row.verdict);
+        let verdicts: Vec<Verdict> = rows()
+            .filter_map(|row| row.verdict)
+            .chain(whole)
             .filter(|verdict| *verdict != Verdict::NotComparable)
             .collect();
+        // What the base has and the new side lacks, or has of another kind.
+        let is_lost = |row: &MetricComparison| row.base.is_some() && row.verdict == Some(Verdict::NotComparable);
         // A gate that passes because the new run measured nothing guards nothing.
         if verdicts.is_empty() {
             return Exit::Incomparable;
@@ -148,7 +151,15 @@ impl Judging {
             FailOn::Regressed => *verdict == Verdict::Regressed,
             FailOn::Undecided => matches!(verdict, Verdict::Regressed | Verdict::Undecided),
         };
-        if verdicts.iter().any(fails) { Exit::Regressed } else { Exit::Done }
+        if verdicts.iter().any(fails) || (self.fail_on == FailOn::Undecided && rows().any(is_lost)) {
+            return Exit::Regressed;
+        }
+        // A rate that is comparable nowhere is a gate without a guard.
+        let gone = |metric: Metric| {
+            let of_metric = || rows().filter(|row| row.metric == metric && row.base.is_some());
+            of_metric().next().is_some() && of_metric().all(is_lost)
+        };
+        if [Metric::PrefillTps, Metric::GenerationTps].into_iter().any(gone) { Exit::Incomparable } else { Exit::Done }
     }
 }
 

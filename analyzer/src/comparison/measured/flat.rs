@@ -192,6 +192,7 @@ impl MeasuredFile {
             fingerprint: self.fingerprint.clone(),
             started_at: self.started_at.clone(),
             facts: self.facts.clone(),
+            notices: self.notices.clone(),
             cells: Vec::new(),
             ..*self
         }
