@@ -60,15 +60,15 @@ bench-probe *SECTIONS:
     . tests/setup/paths.sh && EXOSCOPE_PEER_PYTHON="$cache/peers/bin/python" \
         cargo bench --workspace --bench probe --locked -- {{ SECTIONS }}
 
-# Report and compare over files of 1k to 1M rows, beside pandas and DuckDB on the same JSON (quick: up to 100k rows)
+# Report and compare over 1k to 1M rows beside pandas and DuckDB, and in Chromium beside native (rows, tokens, wasm, quick)
 [group('work on it')]
-bench-analyzer *SECTIONS:
+bench-analyzer *SECTIONS: (setup "test") viewer
     python3 -m venv "$(. tests/setup/paths.sh && echo "$cache/peers")"
     . tests/setup/paths.sh && "$cache/peers/bin/pip" install --quiet $(grep -E '^(duckdb|pandas)' tests/peers/requirements.txt)
     # Program and bench in one selection, so that polars is compiled once for both.
     cargo build --release --workspace --locked --bin exoscope --bench analyzer
-    . tests/setup/paths.sh && EXOSCOPE_PEER_PYTHON="$cache/peers/bin/python" \
-        cargo bench --workspace --bench analyzer --locked -- {{ SECTIONS }}
+    . tests/setup/paths.sh && EXOSCOPE_PEER_PYTHON="$cache/peers/bin/python" EXOSCOPE_CHROMIUM="$(chromium_path)" \
+        EXOSCOPE_VIEWER="{{ justfile_directory() }}/web/dist" cargo bench --workspace --bench analyzer --locked -- {{ SECTIONS }}
 
 # Type-check the code for macOS on another system
 [group('work on it')]

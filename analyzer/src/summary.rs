@@ -377,31 +377,35 @@ pub fn reports(files: &[Loaded]) -> Result<Report, FrameError> {
 /// # Errors
 /// [`FrameError`] is a fault of this program: every file that was loaded can be summarised.
 pub fn report(loaded: &Loaded) -> Result<FileReport, FrameError> {
-    let measured = measure(loaded)?;
+    Ok(report_of(loaded, &measure(loaded)?))
+}
+
+/// The summary of a file whose samples are known.
+pub(crate) fn report_of(loaded: &Loaded, measured: &[MeasuredCell]) -> FileReport {
     let provenance = loaded.file.exoscope.as_ref();
     let mut notices = loaded.notices.clone();
     notices.extend(provenance.iter().flat_map(|provenance| provenance.notices.iter().cloned()));
     notices.extend(facts::channel_notices(&loaded.file));
-    let timeline = timeline::timeline(loaded, &measured);
+    let timeline = timeline::timeline(loaded, measured);
     if timeline.is_none() && !loaded.file.metric_series.is_empty() {
         notices.push("power over time is not drawn: the documents of the file count from different starts".to_owned());
     }
-    let cells = cells::reports(loaded, &measured);
+    let cells = cells::reports(loaded, measured);
     let mut facts = facts(loaded);
     facts.extend(no_energy(&loaded.file, &cells));
-    Ok(FileReport {
+    FileReport {
         name: loaded.name.clone(),
         format: loaded.format.clone(),
         simulated: provenance.is_some_and(|provenance| provenance.simulated),
         incomplete: provenance.and_then(|provenance| provenance.incomplete.as_ref()).map(incomplete),
         facts,
         notices,
-        pooled: pooled::pooled(&measured),
-        scaling: scaling::scaling(&measured),
+        pooled: pooled::pooled(measured),
+        scaling: scaling::scaling(measured),
         cells,
         failures: cells::failures(&loaded.file),
         timeline,
-    })
+    }
 }
 
 /// That there is no energy, and why: a reader who looks for it must not take its absence for an oversight, nor a server's

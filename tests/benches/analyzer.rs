@@ -5,8 +5,11 @@
 //!
 //! - `rows` files of 1k, 100k and 1M rows of exo's shape.
 //! - `tokens` one result file of ours of 100 MB, most of it the instants of tokens.
+//! - `wasm` the viewer's worker in a Chromium beside this program, over 1k and 100k rows and the 100 MB.
 //! - `quick` leaves out 1M rows and measures each once.
 
+#[path = "analyzer/browser.rs"]
+mod browser;
 #[path = "analyzer/inputs.rs"]
 mod inputs;
 #[path = "analyzer/peers.rs"]
@@ -60,8 +63,8 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     let quick = words.iter().any(|word| word == "quick");
     let named: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != "quick").collect();
-    if let Some(unknown) = named.iter().find(|name| !["rows", "tokens"].contains(name)) {
-        eprintln!("there is no section {unknown}; name some of rows, tokens, or quick");
+    if let Some(unknown) = named.iter().find(|name| !["rows", "tokens", "wasm"].contains(name)) {
+        eprintln!("there is no section {unknown}; name some of rows, tokens, wasm, or quick");
         return ExitCode::from(2);
     }
     let wanted = |section: &str| named.is_empty() || named.contains(&section);
@@ -91,6 +94,19 @@ fn main() -> ExitCode {
         both(&program, &python, &files, rows, "100 MB of tokens", if quick { 1 } else { 3 }, &mut all_met);
     }
     all_met &= grows_linearly(&all);
+    if wanted("wasm") {
+        let again = if quick { 1 } else { 3 };
+        for rows in [1_000, 100_000] {
+            let files = ["base", "new"].map(|name| folder.path().join(format!("{name}_{rows}.json")));
+            inputs::rows(&files[0], rows, 1.0).expect("the input is written");
+            inputs::rows(&files[1], rows, 0.95).expect("the input is written");
+            all_met &= browser::compare(&program, &python, &files, &format!("{rows} rows"), again);
+        }
+        let files = ["base", "new"].map(|name| folder.path().join(format!("{name}_tokens.json")));
+        inputs::tokens(&files[0], 100_000_000, 1.0).expect("the input is written");
+        inputs::tokens(&files[1], 100_000_000, 0.95).expect("the input is written");
+        all_met &= browser::compare(&program, &python, &files, "100 MB of tokens", again);
+    }
     println!("{}", if all_met { "bench-analyzer: every target met" } else { "bench-analyzer: a target was missed" });
     if all_met { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -111,7 +127,7 @@ fn both(
         Done {
             what: format!("{verb}, {what}"),
             rows,
-            ours: spent(&Peer::Exoscope { program, verb, files }),
+            ours: spent(&Peer::Exoscope { program, verb, files, format: "markdown" }),
             pandas: spent(&Peer::Python { name: "pandas", files }),
             duckdb: spent(&Peer::Python { name: "duckdb", files }),
         }

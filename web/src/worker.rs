@@ -16,15 +16,15 @@ mod worker {
     use std::cell::RefCell;
     use std::collections::BTreeMap;
 
-    use analyzer::comparison::{Options, compare};
-    use analyzer::import::{Loaded, load};
-    use analyzer::summary::report;
+    use analyzer::comparison::measured::MeasuredFile;
+    use analyzer::comparison::{Options, compare_sides};
+    use analyzer::import::load;
     use wasm_bindgen::prelude::*;
     use web::protocol::{Answer, Ask};
     use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
     thread_local! {
-        static FILES: RefCell<BTreeMap<u32, Loaded>> = const { RefCell::new(BTreeMap::new()) };
+        static FILES: RefCell<BTreeMap<u32, MeasuredFile>> = const { RefCell::new(BTreeMap::new()) };
     }
 
     pub(crate) fn listen() {
@@ -57,13 +57,12 @@ mod worker {
             Ask::Load { id, name } => {
                 let bytes = js_sys::Uint8Array::new(bytes).to_vec();
                 let loaded = load(&name, &bytes).map_err(|error| error.to_string());
-                let read = loaded.and_then(|loaded| {
-                    let report = report(&loaded).map_err(|error| format!("{name}: {error}"))?;
-                    Ok((loaded, report))
-                });
+                // The rows go: what a comparison takes from the file is kept.
+                let read = loaded
+                    .and_then(|loaded| MeasuredFile::with_report(&loaded).map_err(|error| format!("{name}: {error}")));
                 Some(match read {
-                    Ok((loaded, report)) => {
-                        FILES.with_borrow_mut(|files| files.insert(id, loaded));
+                    Ok((report, measured)) => {
+                        FILES.with_borrow_mut(|files| files.insert(id, measured));
                         Answer::Loaded { id, report: Box::new(report) }
                     }
                     Err(reason) => Answer::Refused { id, reason },
@@ -77,9 +76,10 @@ mod worker {
                     ..usual
                 };
                 let both = files.get(&base).zip(files.get(&new)).ok_or("a file of the two is not loaded any more");
-                let compared = both
-                    .map_err(str::to_owned)
-                    .and_then(|(base, new)| compare(base, new, &options).map_err(|error| error.to_string()));
+                let compared = both.map_err(str::to_owned).and_then(|(base, new)| {
+                    let (base, new) = (std::slice::from_ref(base), std::slice::from_ref(new));
+                    compare_sides(base, new, &options).map_err(|error| error.to_string())
+                });
                 match compared {
                     Ok(comparison) => Answer::Compared { base, new, comparison: Box::new(comparison) },
                     Err(reason) => Answer::NotCompared { base, new, reason },

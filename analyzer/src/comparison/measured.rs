@@ -18,7 +18,7 @@ use crate::import::Loaded;
 use crate::metric::Metric;
 use crate::record::{Comparability, PowerScope, Provenance};
 use crate::statistics::spread;
-use crate::summary::{self, CellKey, Fact};
+use crate::summary::{self, CellKey, Fact, FileReport};
 use crate::throughput;
 
 /// A file, measured.
@@ -192,12 +192,25 @@ impl MeasuredFile {
     /// # Errors
     /// [`FrameError`] is a fault of this program.
     pub fn of(loaded: &Loaded) -> Result<Self, FrameError> {
+        Ok(Self::of_cells(loaded, summary::measure(loaded)?))
+    }
+
+    /// Measures a file once for both: its summary, and what a comparison takes from it.
+    ///
+    /// # Errors
+    /// [`FrameError`] is a fault of this program.
+    pub fn with_report(loaded: &Loaded) -> Result<(FileReport, Self), FrameError> {
+        let measured = summary::measure(loaded)?;
+        Ok((summary::report_of(loaded, &measured), Self::of_cells(loaded, measured)))
+    }
+
+    fn of_cells(loaded: &Loaded, measured: Vec<summary::MeasuredCell>) -> Self {
         let provenance = loaded.file.exoscope.as_ref();
         let definitions = |provenance: &Provenance| {
             let method = &provenance.method;
             (method.name.clone(), method.definition_version)
         };
-        Ok(Self {
+        Self {
             name: loaded.name.clone(),
             class: loaded.class,
             simulated: provenance.is_some_and(|provenance| provenance.simulated),
@@ -208,8 +221,8 @@ impl MeasuredFile {
             started_at: provenance.map(|provenance| provenance.started_at.clone()),
             facts: summary::facts(loaded),
             notices: loaded.notices.clone(),
-            cells: summary::measure(loaded)?.into_iter().map(MeasuredCell::of).collect(),
-        })
+            cells: measured.into_iter().map(MeasuredCell::of).collect(),
+        }
     }
 
     /// Whether both hold the same measurement. Files without rows hold none.

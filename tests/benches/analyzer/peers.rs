@@ -10,7 +10,7 @@ use serde_json::Value;
 /// Who does the work.
 pub(crate) enum Peer<'a> {
     /// This program.
-    Exoscope { program: &'a Path, verb: &'a str, files: &'a [PathBuf] },
+    Exoscope { program: &'a Path, verb: &'a str, files: &'a [PathBuf], format: &'a str },
     /// tests/peers/analyze.py.
     Python { name: &'a str, files: &'a [PathBuf] },
 }
@@ -29,10 +29,10 @@ fn script() -> PathBuf {
 impl Peer<'_> {
     fn command(&self, python: &Path) -> Vec<OsString> {
         match self {
-            Self::Exoscope { program, verb, files } => {
+            Self::Exoscope { program, verb, files, format } => {
                 let mut command: Vec<OsString> = vec![program.as_os_str().to_owned(), verb.into()];
                 command.extend(files.iter().map(|file| file.as_os_str().to_owned()));
-                command.extend(["--format", "markdown"].map(OsString::from));
+                command.extend(["--format", *format].map(OsString::from));
                 command
             }
             Self::Python { name, files } => {

@@ -1,4 +1,4 @@
-//! Whether two files hold the same measurement: a digest of their rows.
+//! Whether two files hold the same measurement: a digest of what was measured.
 
 use std::fmt::Write as _;
 
@@ -6,30 +6,31 @@ use sha2::{Digest as _, Sha256};
 
 use crate::record::Run;
 
-/// SHA-256 of the rows as JSON, in hexadecimal digits; None for no rows.
+/// SHA-256 of what was measured of each row, in hexadecimal digits; None for no rows.
 ///
-/// Fields stand in the order of their declaration, keys that no field has in alphabetical order, and numbers in the shortest
-/// digits that give them back: neither the machine nor the file's layout shows in it.
+/// Of a row count what was asked for and every number that was measured, to the last bit; a number that is absent is a NaN
+/// there. Labels, previews and notices do not: a copy with another word in it is the same measurement. Neither the machine nor
+/// the file's layout shows in the digest.
 pub(super) fn fingerprint(runs: &[Run]) -> Option<String> {
     if runs.is_empty() {
         return None;
     }
     let mut digest = Sha256::new();
-    let mut line = Vec::new();
+    let mut row = Vec::new();
     for run in runs {
-        line.clear();
-        // Rows of numbers, text and maps keyed by text can always be written.
-        let written = if has_keys_of_others(run) {
-            serde_json::to_value(run).and_then(|mut row| {
-                row.sort_all_objects();
-                serde_json::to_writer(&mut line, &row)
-            })
-        } else {
-            serde_json::to_writer(&mut line, run)
-        };
-        written.ok()?;
-        line.push(b'\n');
-        digest.update(&line);
+        row.clear();
+        row.extend(run.model_id.as_deref().unwrap_or_default().bytes());
+        row.push(0);
+        for number in numbers(run) {
+            row.extend(number.unwrap_or(f64::NAN).to_bits().to_le_bytes());
+        }
+        // Rows of other tools are few and small; their own words stand in the order of their keys.
+        if let Some(figures) = &run.figures {
+            let mut value = serde_json::to_value(figures).ok()?;
+            value.sort_all_objects();
+            row.extend(value.to_string().bytes());
+        }
+        digest.update(&row);
     }
     let mut text = String::with_capacity(64);
     for byte in digest.finalize() {
@@ -38,18 +39,29 @@ pub(super) fn fingerprint(runs: &[Run]) -> Option<String> {
     Some(text)
 }
 
-/// Whether a row holds what others wrote: only such keys come in the order of the file.
-fn has_keys_of_others(run: &Run) -> bool {
-    let usage = run
-        .power_usage
-        .as_deref()
-        .is_some_and(|usage| !usage.unknown.is_empty() || usage.nodes.iter().any(|node| !node.unknown.is_empty()));
-    let figures = run.figures.as_deref().is_some_and(|figures| !figures.published.is_empty());
-    usage
-        || figures
-        || !run.unknown.is_empty()
-        || run.stats.as_ref().is_some_and(|stats| !stats.unknown.is_empty())
-        || run.exoscope.as_deref().is_some_and(|detail| !detail.unknown.is_empty())
+/// What was asked for and what was measured.
+fn numbers(run: &Run) -> [Option<f64>; 16] {
+    let stats = run.stats.as_ref();
+    let timing = run.exoscope.as_deref().map(|detail| &detail.timing);
+    let count = |count: Option<u64>| count.map(|count| count as f64);
+    [
+        count(run.pp_tokens),
+        count(run.tg),
+        run.concurrency.map(f64::from),
+        run.repeat_index.map(f64::from),
+        run.exoscope.as_deref().map(|detail| f64::from(detail.session)),
+        run.elapsed_s,
+        stats.and_then(|stats| stats.prompt_tps),
+        stats.and_then(|stats| stats.generation_tps),
+        count(stats.and_then(|stats| stats.prompt_tokens)),
+        count(stats.and_then(|stats| stats.generation_tokens)),
+        count(stats.and_then(|stats| stats.peak_memory_usage).map(|size| size.bytes())),
+        run.power_usage.as_deref().and_then(|usage| usage.total_energy_joules),
+        timing.map(|timing| timing.sent_s),
+        timing.and_then(|timing| timing.first_token_s),
+        timing.and_then(|timing| timing.last_token_s),
+        timing.map(|timing| timing.done_s),
+    ]
 }
 
 #[cfg(test)]
@@ -78,8 +90,8 @@ mod tests {
 
     #[test]
     fn the_digest_is_the_same_on_every_machine() {
-        // By Python: sha256 of json.dumps(row, separators=(",", ":")) and a line feed, with null for what is not there.
+        // By Python: b"\0" and sixteen little-endian doubles (struct "<16d"), NaN 0x7ff8000000000000 but for the sixth.
         let row = runs(r#"[{"elapsed_s": 10.5, "output_text_preview": "", "stats": null}]"#);
-        assert_eq!(fingerprint(&row).unwrap(), "912d60a2bcd0c43e39c37f43b37eeb39e55e3be4b339cbd67b24b24a52d05cee");
+        assert_eq!(fingerprint(&row).unwrap(), "2e51294d0ff3862b0940613ba03851294799016fd4d0136b248eba110d729f08");
     }
 }
