@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::exo::{self, Found, Top, Traits};
+use super::extent;
 use super::shared::Shared;
 use super::sniff;
 use super::window::{Stop, Window};
@@ -113,6 +114,8 @@ fn object<R: Read>(window: &mut Window<R>) -> Result<(ResultFile, Option<Traits>
     }
     window.expect(b'}')?;
     others.push(b'}');
+    // Keys that no record names become values.
+    extent::within(&others).map_err(|_| Stop::Unlike)?;
     // Of two lists of rows none is the right one, and two keys are refused here like any other that stands twice.
     let file: ResultFile = serde_json::from_slice(&others).map_err(|_| Stop::Unlike)?;
     let (runs, traits) = found.filter(|_| file.source.is_none()).ok_or(Stop::Unlike)?;

@@ -8,8 +8,16 @@ use std::ops::Range;
 
 use serde::de::DeserializeOwned;
 
+use super::extent;
+
 /// Bytes that are asked of the source at a time: some hundred rows, so that reading the last one twice costs little.
 const STEP: usize = 1 << 18;
+
+/// A value that is larger is looked at before it is taken: it may hold more values than there is memory.
+const ORDINARY: usize = 1 << 20;
+
+/// A larger value is none of a result file.
+const LARGEST: usize = super::bytes::MOST as usize / 2;
 
 /// Why no more is taken.
 #[derive(Debug)]
@@ -86,6 +94,10 @@ impl<R: Read> Window<R> {
     /// Takes a value.
     pub(super) fn value<T: DeserializeOwned>(&mut self) -> Result<T, Stop> {
         loop {
+            let length = self.rest().len();
+            if length > LARGEST || (length > ORDINARY && extent::first_within(self.rest()).is_err()) {
+                return Err(Stop::Unlike);
+            }
             let mut values = serde_json::Deserializer::from_slice(self.rest()).into_iter::<T>();
             let value = values.next();
             let end = self.start + values.byte_offset();
