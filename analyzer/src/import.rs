@@ -12,6 +12,7 @@
 //!   [`vllm`] other tools.
 //! * [`foreign`] rows of other tools → rows of a result file.
 //! * [`delimited`] lines of cells; [`instant`] dates and times.
+//! * [`unread`] what stands where a number should, and is none.
 //! * [`merge`] several documents → one result file.
 //! * [`doubt`] what in a file cannot be true.
 //! * [`overlay`] power readings of other instruments, laid over a run by time.
@@ -40,6 +41,7 @@ mod mlx_lm;
 pub mod overlay;
 mod shared;
 mod sniff;
+mod unread;
 mod vllm;
 mod window;
 

@@ -166,6 +166,28 @@ fn a_first_token_of_a_clock_that_ran_backwards_gives_no_latency() {
     }
 }
 
+#[test]
+fn a_start_that_is_no_time_is_told_and_packed_files_of_a_folder_are_read() {
+    let (folder, file) = changed(|file| file["exoscope"]["started_at"] = json!("yesterday"));
+    let found = text(&["validate"], &file);
+    assert!(found.contains("its start, \"yesterday\", is no time with a zone"), "{found}");
+    let mut packed =
+        GzEncoder::new(std::fs::File::create(folder.path().join("b.json.gz")).unwrap(), Compression::fast());
+    let honest = std::fs::read(tests::fixture("results/exoscope_sessions_base.json")).unwrap();
+    packed.write_all(&honest).unwrap();
+    packed.finish().unwrap();
+    let output = run(&["history", "--format", "json"], folder.path());
+    let history: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let files = history["files"].as_array().unwrap();
+    let at = |name: &str| {
+        let file = files.iter().find(|file| file["name"].as_str().unwrap().ends_with(name)).unwrap();
+        file["at"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(files.len(), 2);
+    assert!(at("lies.json").ends_with("(date of the file: it says \"yesterday\", which is no time with a zone)"));
+    assert!(!at("b.json.gz").contains("date of the file"));
+}
+
 /// Runs under a limit of 3 GB of addresses; what it said, whichever way it ended.
 #[cfg(unix)]
 fn limited(file: &Path) -> (Option<i32>, String) {

@@ -8,6 +8,7 @@
 mod instants;
 pub(super) mod power;
 
+use super::instant;
 use crate::record::{MetricSeries, ResultFile, Run};
 use crate::units;
 
@@ -87,6 +88,7 @@ pub(super) fn doubts(file: &ResultFile) -> Vec<String> {
         .filter(|(count, _)| *count > 0)
         .map(|(count, words)| format!("{count} of {rows} {words}"))
         .collect();
+    doubts.extend(file.exoscope.as_ref().and_then(|provenance| start(&provenance.started_at)));
     doubts.extend(power::doubts(file));
     let series = file.metric_series.iter().filter(|series| goes_back(series)).count();
     if series > 0 {
@@ -94,6 +96,13 @@ pub(super) fn doubts(file: &ResultFile) -> Vec<String> {
         doubts.push(format!("the times of {series} of {all} of node readings go backwards"));
     }
     doubts
+}
+
+/// That a start is no instant.
+fn start(words: &str) -> Option<String> {
+    instant::parse(words).is_none_or(|at| !at.zoned).then(|| {
+        format!("its start, {words:?}, is no time with a zone: the history goes by the date of the file instead")
+    })
 }
 
 /// The times and rates of a row of another tool.
