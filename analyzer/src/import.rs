@@ -220,7 +220,7 @@ fn from_text_or_documents(name: &str, text: &str) -> Result<(Loaded, BTreeMap<St
 /// Refuses JSON whose tree of values would take more memory than there may be.
 fn bounded(name: &str, text: &str) -> Result<(), ImportError> {
     let is_json = text.trim_start().starts_with(['{', '[']);
-    if !is_json || extent::within(text.as_bytes()).is_ok() {
+    if !is_json || extent::is_within(text.as_bytes()) {
         return Ok(());
     }
     let reason = format!(

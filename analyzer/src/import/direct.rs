@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::exo::{self, Found, Top, Traits};
-use super::extent;
+use super::extent::Spent;
 use super::shared::Shared;
 use super::sniff;
 use super::window::{Stop, Window};
@@ -92,6 +92,7 @@ fn objects<R: Read>(window: &mut Window<R>) -> Result<Vec<Document>, Stop> {
 /// An object behind its bracket: the rows one by one, and all its other keys together. Traits as in [`rows`].
 fn object<R: Read>(window: &mut Window<R>) -> Result<(ResultFile, Option<Traits>), Stop> {
     let mut found = None;
+    let mut spent = Spent::default();
     // The object as it is without its rows.
     let mut others = b"{".to_vec();
     loop {
@@ -104,7 +105,13 @@ fn object<R: Read>(window: &mut Window<R>) -> Result<(ResultFile, Option<Traits>
             found = Some(rows(window, Top::Object)?);
             others.extend(b"[]");
         } else {
-            window.value::<IgnoredAny>()?;
+            window.skip()?;
+            // Series are read as numbers; what no record names becomes a tree.
+            let is_series = matches!(key.as_str(), "metric_series" | "overlays");
+            let may = if is_series { spent.numbers(window.taken()) } else { spent.tree(window.taken()) };
+            if !may {
+                return Err(Stop::Unlike);
+            }
             others.extend(window.taken());
         }
         if !window.next_is(b',')? {
@@ -114,8 +121,6 @@ fn object<R: Read>(window: &mut Window<R>) -> Result<(ResultFile, Option<Traits>
     }
     window.expect(b'}')?;
     others.push(b'}');
-    // Keys that no record names become values.
-    extent::within(&others).map_err(|_| Stop::Unlike)?;
     // Of two lists of rows none is the right one, and two keys are refused here like any other that stands twice.
     let file: ResultFile = serde_json::from_slice(&others).map_err(|_| Stop::Unlike)?;
     let (runs, traits) = found.filter(|_| file.source.is_none()).ok_or(Stop::Unlike)?;

@@ -6,7 +6,7 @@
 use std::io::{self, Read};
 use std::ops::Range;
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::extent;
 
@@ -93,9 +93,18 @@ impl<R: Read> Window<R> {
 
     /// Takes a value.
     pub(super) fn value<T: DeserializeOwned>(&mut self) -> Result<T, Stop> {
+        self.checked(extent::is_first_within)
+    }
+
+    /// Takes a value and looks at nothing of it.
+    pub(super) fn skip(&mut self) -> Result<(), Stop> {
+        self.checked::<IgnoredAny>(|_| true).map(|_| ())
+    }
+
+    fn checked<T: DeserializeOwned>(&mut self, is_within: fn(&[u8]) -> bool) -> Result<T, Stop> {
         loop {
             let length = self.rest().len();
-            if length > LARGEST || (length > ORDINARY && extent::first_within(self.rest()).is_err()) {
+            if length > LARGEST || (length > ORDINARY && !is_within(self.rest())) {
                 return Err(Stop::Unlike);
             }
             let mut values = serde_json::Deserializer::from_slice(self.rest()).into_iter::<T>();
