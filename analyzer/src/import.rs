@@ -4,6 +4,7 @@
 //!   long way:
 //! * [`bytes`] bytes → text: packing, encodings, and a bound on what comes out.
 //! * [`documents`] text → JSON documents: several in one file, where it broke, keys that stand twice.
+//! * [`extent`] what a text would take as a tree of values, before it becomes one.
 //! * [`sniff`] the table of formats: how each is recognised, its class, and who reads it.
 //! * [`exo`] exo's own rows, from the bare list of January 2026 on, with the caveats of each.
 //! * [`exo_log`] the console log of exo's bench; [`exo_others`] what its other benches wrote.
@@ -11,6 +12,7 @@
 //!   [`vllm`] other tools.
 //! * [`foreign`] rows of other tools → rows of a result file.
 //! * [`delimited`] lines of cells; [`instant`] dates and times.
+//! * [`unread`] what stands where a number should, and is none.
 //! * [`merge`] several documents → one result file.
 //! * [`doubt`] what in a file cannot be true.
 //! * [`overlay`] power readings of other instruments, laid over a run by time.
@@ -26,6 +28,7 @@ mod doubt;
 mod exo;
 mod exo_log;
 mod exo_others;
+mod extent;
 mod foreign;
 mod guidellm;
 mod inference_perf;
@@ -38,6 +41,7 @@ mod mlx_lm;
 pub mod overlay;
 mod shared;
 mod sniff;
+mod unread;
 mod vllm;
 mod window;
 
@@ -138,9 +142,11 @@ pub enum ImportError {
 /// The text of a file, unpacked and decoded as [`load`] does it.
 ///
 /// # Errors
-/// [`ImportError`] for what is no text.
+/// [`ImportError`] for what is no text, and for JSON that would take too much memory.
 pub fn text(name: &str, bytes: &[u8]) -> Result<String, ImportError> {
-    Ok(bytes::decode(name, bytes)?.text)
+    let text = bytes::decode(name, bytes)?.text;
+    bounded(name, &text)?;
+    Ok(text.into_owned())
 }
 
 /// Reads a file. `name` is for the words only.
@@ -192,7 +198,7 @@ type Decoded = (Loaded, BTreeMap<String, usize>, Vec<String>);
 /// The long way, by text and documents.
 fn decoded(name: &str, bytes: &[u8]) -> Result<Decoded, ImportError> {
     let decoded = bytes::decode(name, bytes)?;
-    let text = decoded.text.as_str();
+    let text: &str = &decoded.text;
     // Once unpacked it may be plainly a result file, too.
     let (loaded, repeated) = match direct_of_bytes(name, text.as_bytes()) {
         Some(loaded) => (loaded, BTreeMap::new()),
@@ -202,11 +208,27 @@ fn decoded(name: &str, bytes: &[u8]) -> Result<Decoded, ImportError> {
 }
 
 fn from_text_or_documents(name: &str, text: &str) -> Result<(Loaded, BTreeMap<String, usize>), ImportError> {
+    bounded(name, text)?;
     match documents::read(name, text) {
+        Err(error) if documents::is_too_deep(&error) => Err(error),
         Ok(documents) => Ok((from_documents(name, text, documents.values)?, documents.repeated)),
         // Words and tables are no JSON; a log may begin like a list.
         Err(error) => Ok((from_text(name, text, error)?, BTreeMap::new())),
     }
+}
+
+/// Refuses JSON whose tree of values would take more memory than there may be.
+fn bounded(name: &str, text: &str) -> Result<(), ImportError> {
+    let is_json = text.trim_start().starts_with(['{', '[']);
+    if !is_json || extent::is_within(text.as_bytes()) {
+        return Ok(());
+    }
+    let reason = format!(
+        "it holds so many values that reading them would take more than {} of memory; split it, or take what holds the \
+         results alone",
+        extent::bound()
+    );
+    Err(ImportError::Encoding { name: name.into(), reason })
 }
 
 /// JSON of one format, or of exo's in several versions.
@@ -239,10 +261,16 @@ fn from_documents(name: &str, text: &str, documents: Vec<Value>) -> Result<Loade
     }
 }
 
+/// A line can be a row, which takes more than a thousand bytes.
+const MOST_LINES: usize = 2_000_000;
+
 /// Text that is no JSON; `error` says where it is none, for a text that is nothing else either.
 fn from_text(name: &str, text: &str, error: ImportError) -> Result<Loaded, ImportError> {
     let Some(format) = sniff::text(text) else { return Err(error) };
     match &format.reader {
+        Reader::Text(..) if text.lines().nth(MOST_LINES).is_some() => {
+            Err(broken(name, format, format!("it has more than {} million lines; split it", MOST_LINES / 1_000_000)))
+        }
         Reader::Text(_, import) => {
             let found = import(text).map_err(|reason| broken(name, format, reason))?;
             conclude(name, text, format, found, || Value::String(text.to_owned()))
@@ -311,7 +339,9 @@ fn rows(name: &str, documents: Vec<Value>, formats: &[&Format]) -> Result<Loaded
             (document, exo::Found { format: "exoscope".into(), notices: Vec::new() })
         } else if document.is_array() {
             let found = exo::describe(exo::Traits::of(&document), exo::Top::List);
-            (serde_json::json!({ "runs": document }), found)
+            // Moved: the macro would copy all rows.
+            let rows = serde_json::Map::from_iter([("runs".to_owned(), document)]);
+            (Value::Object(rows), found)
         } else {
             let found = exo::describe(exo::Traits::of(&document["runs"]), exo::Top::Object);
             (document, found)

@@ -108,6 +108,21 @@ pub struct Definition {
     pub primary: bool,
 }
 
+/// Beyond it no metric has a value: thirty thousand million years in seconds, a hundred thousand times the world's tokens.
+/// What stands in a file beyond it is no measurement, and sums and squares of it would leave what numbers can hold.
+const LARGEST: f64 = 1e18;
+
+/// Whether a number can be the value of any metric.
+pub(crate) const fn is_value(number: f64) -> bool {
+    number.abs() < LARGEST
+}
+
+/// Whether it can be a rate, a time or a size that was measured: above 0, and not so little that dividing by it would leave
+/// what numbers can hold.
+pub(crate) const fn is_positive(number: f64) -> bool {
+    is_value(number) && number > 1.0 / LARGEST
+}
+
 impl Metric {
     /// Every metric, in the order in which tables list them.
     pub const ALL: [Self; 34] = [

@@ -108,6 +108,8 @@ impl Table {
     }
 
     fn number(&mut self, name: &'static str, values: impl Iterator<Item = Option<f64>>) {
+        // What can be no value is none: other readers stumble over what is left when it is reckoned with.
+        let values = values.map(|value| value.filter(|value| crate::metric::is_value(*value)));
         self.columns.push(Column { name, values: Values::Number(values.collect()) });
     }
 

@@ -1,12 +1,13 @@
 //! The archive and the plan: what the newest file is held against, and what a design will resolve.
 
-use analyzer::comparison::calibration::{CalibratedMetric, Calibration};
+use analyzer::comparison::calibration::{self, CalibratedMetric, Calibration};
 use analyzer::comparison::history::{Dated, History, history};
 use analyzer::comparison::measured::MeasuredFile;
 use analyzer::comparison::planning::{Design, Known, PlannedMetric, plan};
 use analyzer::comparison::{CompareError, Options, Verdict};
 use analyzer::import::{self, Loaded};
 use analyzer::metric::Metric;
+use analyzer::record::{Comparability, Provenance};
 use serde_json::{Value, json};
 
 fn file(name: &str, rates: &[f64]) -> Loaded {
@@ -94,6 +95,108 @@ fn a_copy_in_the_archive_is_left_out_and_named() {
     assert!(found.notices.iter().any(|notice| notice.ends_with("and is left out")), "{:?}", found.notices);
 }
 
+#[test]
+fn a_file_of_another_class_is_left_out_and_named() {
+    let rates: Vec<f64> = level(30.0, 9).collect();
+    let mut files = archive(&rates);
+    files[4].file.class = Comparability::AggregateOnly;
+    let options = Options { metrics: vec![Metric::GenerationTps], ..Options::default() };
+    let found = history(files, &options).unwrap();
+    assert_eq!(found.files.len(), 8);
+    assert_eq!(
+        found.notices,
+        [
+            "day04 holds aggregates only, the newest (day08) holds requests to an endpoint: not the same quantities; left out"
+        ]
+    );
+    assert_ne!(found.verdict, Verdict::NotComparable);
+}
+
+#[test]
+fn files_of_one_instant_have_no_order() {
+    let mut files = archive(&[30.0, 30.1, 30.2]);
+    files.iter_mut().for_each(|file| (file.at_s, file.at) = (1.8e9, "Monday".to_owned()));
+    let found = history(files, &Options::default()).unwrap();
+    assert!(found.against_week.is_none());
+    assert_eq!(
+        found.notices,
+        ["no file is of the seven days before the newest: 2 others are of the same instant (Monday), and which was \
+          measured first is not known"]
+    );
+}
+
+#[test]
+fn where_the_newest_has_one_session_the_bases_tell_how_much_they_differ() {
+    let row = |rates: &[f64], options: &Options| {
+        let week = history(archive(rates), options).unwrap().against_week.unwrap();
+        (week.warnings.clone(), week.cells[0].metrics[0].clone())
+    };
+    let options = Options { metrics: vec![Metric::GenerationTps], ..Options::default() };
+    let steady: Vec<f64> = [30.0, 30.02, 29.98, 30.01, 29.99, 30.005, 30.025, 30.015].into();
+    let wild: Vec<f64> = [30.0, 33.0, 28.0, 31.0, 29.0, 32.0, 30.5, 30.2].into();
+    let (whole, of_steady) = row(&steady, &options);
+    assert!(whole.iter().any(|warning| warning.contains("taken from the base's, for both sides")), "{whole:?}");
+    let said = &of_steady.warnings;
+    assert!(said.iter().any(|warning| warning.contains("of the base, taken for both sides")), "{said:?}");
+    assert!(!said.iter().any(|warning| warning.contains("assumed")), "{said:?}");
+    let (_, of_wild) = row(&wild, &options);
+    assert!(of_steady.resolves_percent < Some(1.0) && of_wild.resolves_percent > Some(10.0));
+    // SciPy: t.ppf(0.975, 6) times the deviation of the seven logarithms times sqrt(8 / 7); repeats add to it.
+    let logs: Vec<f64> = wild[..7].iter().map(|rate| rate.ln()).collect();
+    let mean = logs.iter().sum::<f64>() / 7.0;
+    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / 6.0;
+    let least = 100.0 * (2.446_911_851 * (variance * 8.0 / 7.0).sqrt()).exp_m1();
+    let resolves = of_wild.resolves_percent.unwrap();
+    assert!(resolves >= least * 0.999 && resolves < least * 1.05, "{resolves} {least}");
+    // Three files say too little, and who declares a deviation is believed.
+    let (_, of_few) = row(&steady[..4], &options);
+    assert!(of_few.warnings.iter().any(|warning| warning.contains("assumed, 1.5 %")), "{of_few:?}");
+    let (_, declared) = row(&steady, &Options { floor_percent: Some(2.0), ..options });
+    assert!(declared.warnings.iter().any(|warning| warning.contains("declared, 2.0 %")), "{declared:?}");
+}
+
+/// exo's file of a day with two placements, each served by an instance of its own.
+fn of_two_placements(name: &str, rate: f64) -> MeasuredFile {
+    let mut loaded = file(name, &[rate, rate * 1.002]);
+    loaded.file.runs[1].placement_sharding = Some("Tensor".into());
+    loaded.file.runs[1].instance_id = Some("j".into());
+    MeasuredFile::of(&loaded).unwrap()
+}
+
+#[test]
+fn a_calibration_counts_the_sessions_of_each_cell() {
+    let files: Vec<MeasuredFile> =
+        level(30.0, 6).enumerate().map(|(day, rate)| of_two_placements(&format!("day{day}"), rate)).collect();
+    let found = calibration::calibrate(&files).unwrap();
+    assert_eq!((found.sessions, found.false_alarms.pairs), (6, 15));
+    assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+    let found = calibration::calibrate(&files[..4]).unwrap();
+    assert_eq!(found.sessions, 4);
+    assert_eq!(
+        found.warnings,
+        ["4 sessions say little about how much sessions differ; 5 or more of each cell are wanted"]
+    );
+    let mut fewer = files.clone();
+    fewer[0].cells.truncate(1);
+    fewer[1].cells.truncate(1);
+    let found = calibration::calibrate(&fewer).unwrap();
+    assert_eq!(found.sessions, 6);
+    assert!(found.warnings[0].starts_with("4 sessions of the cell with the fewest say little"), "{:?}", found.warnings);
+    assert_eq!(found.warnings[1], "1 cell not in every session");
+}
+
+#[test]
+fn what_is_not_the_same_thing_is_no_calibration() {
+    let mut files: Vec<MeasuredFile> = level(30.0, 5).map(|rate| of_two_placements("a", rate)).collect();
+    assert_eq!(calibration::unlike(&files), None);
+    files[3].cells.iter_mut().for_each(|cell| cell.key.model_id = Some("o/other".to_owned()));
+    let found = calibration::calibrate(&files).unwrap();
+    assert!(found.warnings[0].starts_with("not the same thing: a is of o/m, a of o/other;"), "{:?}", found.warnings);
+    files[3].class = Comparability::EngineInternal;
+    let why = calibration::unlike(&files).unwrap();
+    assert!(why.starts_with("not the same thing: a holds requests to an endpoint, a holds inside the engine"), "{why}");
+}
+
 fn planned(sessions: u32, repeats: u32, known: Known<'_>) -> PlannedMetric {
     let options = Options { metrics: vec![Metric::GenerationTps], ..Options::default() };
     plan(Design { sessions, repeats }, known, &options).unwrap().metrics.remove(0)
@@ -149,4 +252,51 @@ fn a_plan_knows_how_long_it_takes_or_says_nothing() {
     assert_eq!(seconds(Known::default()), None);
     let nothing = plan(Design { sessions: 2, repeats: 3 }, Known::default(), &Options::default()).unwrap();
     assert!(nothing.metrics.is_empty() && nothing.notices[0].starts_with("the noise is not known"));
+}
+
+#[test]
+fn a_plan_counts_warm_ups_idling_and_each_placement() {
+    let mut loaded = file("a", &[30.0, 30.3]);
+    loaded.file.runs[1].placement_sharding = Some("Tensor".into());
+    let design = Design { sessions: 2, repeats: 3 };
+    let of = |loaded: &Loaded| {
+        let known =
+            Known { file: Some(loaded), floor_percent: Some(1.0), noise_percent: Some(1.0), ..Known::default() };
+        plan(design, known, &Options::default()).unwrap()
+    };
+    // Each placement has its pauses and its cell.
+    let of_cell = 3.0 * 13.0 + 2.0;
+    let found = of(&loaded);
+    assert_eq!(found.seconds_per_side, Some(2.0 * 2.0 * (8.0 + of_cell)));
+    let said = "in the time are requests and pauses; warm-ups, idle baselines and placing the model are not";
+    assert!(found.notices.iter().any(|notice| notice == said), "{:?}", found.notices);
+    // What a file of the same cells cannot tell is not planned, though the noise is declared.
+    let metrics: Vec<Metric> = found.metrics.iter().map(|row| row.metric).collect();
+    assert!(metrics.contains(&Metric::GenerationTps) && !metrics.contains(&Metric::Ttft), "{metrics:?}");
+    assert!(!metrics.contains(&Metric::Energy), "{metrics:?}");
+
+    let fixture =
+        std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/results/exoscope_energy.json")).unwrap();
+    let mut ours = import::load("ours", &fixture).unwrap();
+    let provenance = |file: &mut Loaded, change: fn(&mut Provenance)| change(file.file.exoscope.as_mut().unwrap());
+    provenance(&mut ours, |own| (own.method.warmup, own.method.idle_baseline_s) = (0, None));
+    let before = of(&ours);
+    provenance(&mut ours, |own| (own.method.warmup, own.method.idle_baseline_s) = (0, Some(15.0)));
+    assert_eq!(of(&ours).seconds_per_side, before.seconds_per_side.map(|seconds| seconds + 2.0 * 2.0 * 15.0));
+    provenance(&mut ours, |own| own.method.warmup = 2);
+    let found = of(&ours);
+    let more = found.seconds_per_side.unwrap() - before.seconds_per_side.unwrap() - 60.0;
+    assert!(more > 0.0, "two requests a session");
+    let said = "2 warm-ups of each placement, 15 s of idling before and after each; placing the model is not";
+    assert!(found.notices.iter().any(|notice| notice.ends_with(said)), "{:?}", found.notices);
+}
+
+#[test]
+fn other_tools_have_none_of_exos_pauses() {
+    let text = "[{\"n_prompt\": 512, \"n_gen\": 0, \"avg_ts\": 256.0, \"avg_ns\": 2000000000, \"samples_ts\": [256.0, 256.0, 255.0]}]";
+    let loaded = import::load("llama", text.as_bytes()).unwrap();
+    let known = Known { file: Some(&loaded), seconds_per_request: Some(2.0), ..Known::default() };
+    let found = plan(Design { sessions: 2, repeats: 3 }, known, &Options::default()).unwrap();
+    assert_eq!(found.seconds_per_side, Some(2.0 * 3.0 * 2.0));
+    assert!(found.notices.iter().any(|notice| notice.starts_with("the time is that of the requests alone")));
 }

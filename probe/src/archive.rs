@@ -135,13 +135,17 @@ fn dated(path: &Path, file: MeasuredFile) -> Result<Dated, String> {
             let at = at.ok_or_else(|| {
                 format!("{}: neither the file nor its date tells when it was measured", path.display())
             })?;
-            (at, format!("{at} (date of the file)"))
+            let why = match &file.started_at {
+                Some(words) => format!("date of the file: it says {words:?}, which is no time with a zone"),
+                None => "date of the file".to_owned(),
+            };
+            (at, format!("{at} ({why})"))
         }
     };
     Ok(Dated { file, at_s: at.as_nanosecond() as f64 / 1e9, at: words })
 }
 
-/// The files that names stand for: of folders their JSON files, of patterns with * and ? in the last part what fits, and
+/// The files that names stand for: of folders their JSON files, packed ones with them, of patterns with * and ? in the last part what fits, and
 /// files. Each once, in the order of their names.
 ///
 /// # Errors
@@ -151,7 +155,9 @@ pub fn paths(names: &[String]) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     for name in names {
         let path = Path::new(name);
         if path.is_dir() {
-            paths.extend(pattern::matching(path, "*.json")?);
+            for pattern in ["*.json", "*.json.gz"] {
+                paths.extend(pattern::matching(path, pattern)?);
+            }
         } else if path.exists() {
             paths.push(path.to_path_buf());
         } else {

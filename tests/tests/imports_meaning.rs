@@ -303,3 +303,45 @@ fn tables_and_samples_of_documentation_get_the_right_sentence() {
     assert!(says(&rate.warnings, "published with a standard deviation of ± 2.000 tok/s"), "{:?}", rate.warnings);
     assert!(!says(&rate.warnings, "single shot"), "a mean is none");
 }
+
+#[test]
+fn what_stands_where_a_number_should_is_told() {
+    let bytes = |name: &str| std::fs::read_to_string(tests::fixture(&format!("imports/{name}"))).unwrap();
+    let of = |text: &str| analyzer::import::load("f", text.as_bytes()).unwrap().notices;
+    let is_left_out = |notices: &[String], name: &str, what: &str| {
+        let wanted = format!("{name} is no number that it can be, once (as {what:?}), and is left out there");
+        assert!(notices.contains(&wanted), "{wanted}: {notices:?}");
+    };
+    let log = bytes("exo_run.log");
+    assert!(!says(&of(&log), "is no number"), "{:?}", of(&log));
+    is_left_out(&of(&log.replacen("gen_tps=16.00", "gen_tps=inf", 1)), "gen_tps", "inf");
+    is_left_out(&of(&log.replacen("prompt_tps=40.25", "prompt_tps=nan", 1)), "prompt_tps", "nan");
+    is_left_out(&of(&log.replacen("gen_tps=16.00", "gen_tps=16,5", 1)), "gen_tps", "16,5");
+    is_left_out(&of(&log.replacen("peak_memory=22.00MB", "peak_memory=-1GB", 1)), "peak_memory", "-1GB");
+    is_left_out(&of(&log.replacen("gen_tokens=8 ", "gen_tokens=-8 ", 1)), "gen_tokens", "-8");
+    is_left_out(&of(&log.replacen("wall_s=5.80", "wall_s=inf", 1)), "wall_s", "inf");
+    let csv = bytes("llama_bench.csv");
+    assert!(!says(&of(&csv), "is no number"), "{:?}", of(&csv));
+    is_left_out(&of(&csv.replacen("\"802.0\"", "\"802,0\"", 1)), "avg_ts", "802,0");
+    let mlx = bytes("mlx_lm_benchmark.txt");
+    assert!(!says(&of(&mlx), "is no number"), "{:?}", of(&mlx));
+    is_left_out(&of(&mlx.replacen(" generation_tps=", " generation_tps=inf ", 1)), "generation_tps", "inf");
+    let mut vllm = fixture("vllm_bench_serve.json");
+    assert!(!says(&read(&vllm).notices, "is no number"));
+    vllm["failed"] = (-3).into();
+    is_left_out(&read(&vllm).notices, "failed", "-3");
+    let test = json!({"n_prompt": -1, "n_gen": 128, "avg_ts": 50.0, "samples_ts": [50.1, 49.9]});
+    is_left_out(&read(&json!([test])).notices, "n_prompt", "-1");
+}
+
+#[test]
+fn a_mean_that_its_samples_contradict_is_told() {
+    let test =
+        |mean: f64| read(&json!([{"n_prompt": 512, "n_gen": 0, "avg_ts": mean, "samples_ts": [800.0, 810.0]}])).notices;
+    assert!(!says(&test(809.0), "off that of its samples"));
+    assert!(
+        says(&test(900.0), "1 of 1 test with a mean that is more than 1 % off that of its samples"),
+        "{:?}",
+        test(900.0)
+    );
+}

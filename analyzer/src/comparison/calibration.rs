@@ -10,6 +10,7 @@ use super::variance::Means;
 use super::{CompareError, Options, Verdict, pairs, sides};
 use crate::metric::Metric;
 use crate::statistics::difference::Variance;
+use crate::units;
 
 /// The version of the format of a calibration file that this build writes and reads.
 pub const CALIBRATION_VERSION: u32 = 1;
@@ -26,7 +27,7 @@ pub struct Calibration {
     pub tool_version: String,
     /// Names of the files it was made of.
     pub files: Vec<String>,
-    /// Sessions in them.
+    /// Sessions of the cell with the most.
     pub sessions: u64,
     /// Models that were measured.
     pub models: Vec<String>,
@@ -157,7 +158,8 @@ fn variance(percent: f64, freedom: f64) -> Variance {
 /// [`CompareError::OneSession`] where no cell has two sessions; [`CompareError::Twice`] for a file given twice.
 pub fn calibrate(files: &[MeasuredFile]) -> Result<Calibration, CompareError> {
     super::refuse_twins(&files.iter().collect::<Vec<_>>())?;
-    let cells = sides::put_together(files.iter().map(|file| file.cells.as_slice()), |_| true);
+    let ranked: Vec<Vec<MeasuredCell>> = files.iter().map(|file| ranked(&file.cells)).collect();
+    let cells = sides::put_together(ranked.iter().map(Vec::as_slice), |_| true);
     let sessions = sides::take_apart(&cells);
     let metrics = estimates(&cells);
     if metrics.is_empty() {
@@ -165,21 +167,27 @@ pub fn calibrate(files: &[MeasuredFile]) -> Result<Calibration, CompareError> {
     }
     let distinct =
         |words: Vec<String>| words.into_iter().collect::<std::collections::BTreeSet<_>>().into_iter().collect();
-    let mut warnings = Vec::new();
-    if sessions.len() < SESSIONS_WANTED {
+    let mut warnings: Vec<String> = unlike_models(files).into_iter().collect();
+    let counts = || cells.iter().map(|cell| cell.sessions.len());
+    let (fewest, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+    if fewest < SESSIONS_WANTED {
+        let words = if fewest == most {
+            units::count(fewest as u64, "session")
+        } else {
+            format!("{} of the cell with the fewest", units::count(fewest as u64, "session"))
+        };
+        let say = if fewest == 1 { "says" } else { "say" };
         warnings.push(format!(
-            "{} sessions say little about how much sessions differ; {SESSIONS_WANTED} or more are wanted",
-            sessions.len()
+            "{words} {say} little about how much sessions differ; {SESSIONS_WANTED} or more of each cell are wanted"
         ));
     }
-    let everywhere = |cell: &MeasuredCell| sessions.iter().all(|of| of.iter().any(|one| one.key == cell.key));
-    let partly = cells.iter().filter(|cell| !everywhere(cell)).count() as u64;
+    let partly = counts().filter(|count| *count < most).count() as u64;
     if partly > 0 {
-        warnings.push(format!("{} not in every session", crate::units::count(partly, "cell")));
+        warnings.push(format!("{} not in every session", units::count(partly, "cell")));
     }
     let mut calibration = Calibration {
         files: files.iter().map(|file| file.name.clone()).collect(),
-        sessions: sessions.len() as u64,
+        sessions: most as u64,
         models: distinct(cells.iter().filter_map(|cell| cell.key.model_id.clone()).collect()),
         placements: distinct(cells.iter().map(|cell| cell.key.placement()).collect()),
         simulated: files.iter().any(|file| file.simulated),
@@ -188,6 +196,79 @@ pub fn calibrate(files: &[MeasuredFile]) -> Result<Calibration, CompareError> {
     };
     calibration.false_alarms = try_out(&calibration, &sessions)?;
     Ok(calibration)
+}
+
+/// The cells of a file with the sessions of each numbered from 0. exo replaces the instance between placements, too, so that
+/// every placement looks like a session of its own: what counts is how often a cell was measured anew.
+fn ranked(cells: &[MeasuredCell]) -> Vec<MeasuredCell> {
+    let mut cells = cells.to_vec();
+    for cell in &mut cells {
+        let mut numbers: Vec<u32> = cell.sessions.iter().map(|session| session.number).collect();
+        numbers.sort_unstable();
+        let rank = |number: u32| numbers.iter().zip(0..).find(|(known, _)| **known == number).map_or(number, |of| of.1);
+        for session in &mut cell.sessions {
+            session.number = rank(session.number);
+        }
+        for batch in cell.samples.iter_mut().flat_map(|sample| &mut sample.batches) {
+            batch.session = rank(batch.session);
+        }
+    }
+    cells
+}
+
+/// Why files cannot be of the same thing; None where they can.
+#[must_use]
+pub fn unlike(files: &[MeasuredFile]) -> Option<String> {
+    let first = files.first()?;
+    let other = files.iter().find(|other| other.class != first.class)?;
+    Some(format!(
+        "not the same thing: {} holds {}, {} holds {}; calibrate each kind by itself",
+        first.name,
+        first.class.words(),
+        other.name,
+        other.class.words()
+    ))
+}
+
+/// That files are of different models.
+fn unlike_models(files: &[MeasuredFile]) -> Option<String> {
+    let models = |file: &MeasuredFile| -> std::collections::BTreeSet<String> {
+        file.cells.iter().filter_map(|cell| cell.key.model_id.clone()).collect()
+    };
+    let named = |models: std::collections::BTreeSet<String>| models.into_iter().collect::<Vec<_>>().join(", ");
+    let first = files.first()?;
+    let other = files.iter().find(|other| models(other).is_disjoint(&models(first)) && !models(other).is_empty())?;
+    Some(format!(
+        "not the same thing: {} is of {}, {} of {}; files of one model say more about it",
+        first.name,
+        named(models(first)),
+        other.name,
+        named(models(other))
+    ))
+}
+
+/// How much the sessions of some files differ, for a comparison of another one with them: the variance of their means is
+/// taken whole, with what repeats explain of it, so that luck cannot make it nothing. None where they are too few to say.
+pub(super) fn of_base(files: &[&MeasuredFile]) -> Option<Calibration> {
+    let ranked: Vec<Vec<MeasuredCell>> = files.iter().map(|file| ranked(&file.cells)).collect();
+    let cells = sides::put_together(ranked.iter().map(Vec::as_slice), |_| true);
+    let metrics: Vec<CalibratedMetric> = Metric::ALL
+        .into_iter()
+        .filter_map(|metric| {
+            let samples = sides::samples(&cells, metric);
+            let logs: Vec<Logs> = samples.into_iter().filter_map(|(_, sample)| Logs::of(sample)).collect();
+            let several: Vec<&Logs> = logs.iter().filter(|logs| logs.sessions() >= SESSIONS_WANTED).collect();
+            let means = Means::of([&several]).variance().filter(|means| means.value > 0.0)?;
+            Some(CalibratedMetric {
+                between_percent: 100.0 * means.value.sqrt(),
+                between_freedom: Some(means.freedom),
+                ..of_logs(metric, &logs)?
+            })
+        })
+        .collect();
+    let models = cells.iter().filter_map(|cell| cell.key.model_id.clone()).collect();
+    let placements = cells.iter().map(|cell| cell.key.placement()).collect();
+    (!metrics.is_empty()).then(|| Calibration { models, placements, ..Calibration::of_metrics(metrics) })
 }
 
 fn estimates(cells: &[MeasuredCell]) -> Vec<CalibratedMetric> {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::logs::Logs;
 use super::measured::MeasuredFile;
-use super::{CompareError, Comparison, Options, Verdict, compare_measured, verdict};
+use super::{CompareError, Comparison, Options, Verdict, calibration, compare_measured, verdict};
 use crate::metric::Metric;
 use crate::statistics::{difference, segments};
 use crate::summary::CellKey;
@@ -99,6 +99,7 @@ pub const WEEK_S: f64 = 7.0 * 86400.0;
 pub fn history(files: Vec<Dated>, options: &Options) -> Result<History, CompareError> {
     options.check()?;
     let (files, mut notices) = in_order(files);
+    let files = of_one_class(files, &mut notices);
     let Some((newest, before)) = files.split_last() else { return Err(CompareError::Nothing) };
     let cells = series(&files, options);
     let week: Vec<&MeasuredFile> = before
@@ -106,9 +107,21 @@ pub fn history(files: Vec<Dated>, options: &Options) -> Result<History, CompareE
         .filter(|file| file.at_s >= newest.at_s - WEEK_S && file.at_s < newest.at_s)
         .map(|file| &file.file)
         .collect();
-    let against_week = (!week.is_empty()).then(|| compare_measured(&week, &[&newest.file], options)).transpose()?;
+    let against_week = (!week.is_empty()).then(|| compare(&week, &newest.file, options)).transpose()?;
     if against_week.is_none() {
-        notices.push("no file is of the seven days before the newest".to_owned());
+        let same = before.iter().filter(|file| file.at_s >= newest.at_s).count() as u64;
+        notices.push(match same {
+            0 => "no file is of the seven days before the newest".to_owned(),
+            _ => format!(
+                "no file is of the seven days before the newest: {} of the same instant ({}), and which was measured first is \
+                 not known",
+                match same {
+                    1 => "another is".to_owned(),
+                    others => format!("{others} others are"),
+                },
+                newest.at
+            ),
+        });
     }
     let mut against_segments = Vec::new();
     for metric in Metric::ALL.into_iter().filter(|metric| metric.definition().primary && options.shows(*metric)) {
@@ -118,7 +131,7 @@ pub fn history(files: Vec<Dated>, options: &Options) -> Result<History, CompareE
         against_segments.push(SegmentComparison {
             metric,
             since: before[since].file.name.clone(),
-            comparison: compare_measured(&base, &[&newest.file], &of_metric)?,
+            comparison: compare(&base, &newest.file, &of_metric)?,
         });
     }
     let compared = against_week.iter().chain(against_segments.iter().map(|segment| &segment.comparison));
@@ -139,6 +152,54 @@ pub fn history(files: Vec<Dated>, options: &Options) -> Result<History, CompareE
 #[must_use]
 pub fn schema() -> serde_json::Value {
     schemars::schema_for!(History).to_value()
+}
+
+/// Files of another class than the newest are other quantities: they are left out, and so do not make all of it
+/// incomparable.
+fn of_one_class(mut files: Vec<Dated>, notices: &mut Vec<String>) -> Vec<Dated> {
+    let Some(newest) = files.last().map(|newest| (newest.file.class, newest.file.name.clone())) else { return files };
+    files.retain(|Dated { file, .. }| {
+        let is = file.class == newest.0;
+        if !is {
+            notices.push(format!(
+                "{} holds {}, the newest ({}) holds {}: not the same quantities; left out",
+                file.name,
+                file.class.words(),
+                newest.1,
+                newest.0.words()
+            ));
+        }
+        is
+    });
+    files
+}
+
+/// What is said where the base tells how much sessions differ.
+const BY_CALIBRATION: &str = "deviation between sessions from the calibration";
+
+/// The newest file against others. It mostly has one session, which shows nothing of how much sessions differ; where nobody
+/// told that otherwise and the others are enough, they do.
+fn compare(base: &[&MeasuredFile], newest: &MeasuredFile, options: &Options) -> Result<Comparison, CompareError> {
+    let one = newest.cells.iter().all(|cell| cell.sessions.len() == 1);
+    let told = options.calibration.is_some() || options.floor_percent.is_some();
+    let Some(learnt) = (one && !told).then(|| calibration::of_base(base)).flatten() else {
+        return compare_measured(base, &[newest], options);
+    };
+    let mut found = compare_measured(base, &[newest], &Options { calibration: Some(learnt), ..options.clone() })?;
+    let of_cells = found.cells.iter_mut().flat_map(|cell| &mut cell.metrics).map(|row| &mut row.warnings);
+    let rows = of_cells.chain(found.geomean.iter_mut().map(|row| &mut row.warnings));
+    let mut taken = false;
+    for warning in rows.flatten().filter(|warning| warning.starts_with(BY_CALIBRATION)) {
+        taken = true;
+        *warning = warning.replace(BY_CALIBRATION, "deviation between sessions of the base, taken for both sides");
+    }
+    if taken {
+        found.warnings.push(
+            "the newest file has one session: how much sessions differ is taken from the base's, for both sides"
+                .to_owned(),
+        );
+    }
+    Ok(found)
 }
 
 /// Oldest first, by name where two are of the same instant; copies left out.

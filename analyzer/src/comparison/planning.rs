@@ -1,5 +1,7 @@
 //! What a design will resolve before it is run: the smallest change that so many sessions of so many repeats will show.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +16,7 @@ use crate::record::Pauses;
 use crate::statistics::difference::{self, Variance};
 use crate::statistics::{interval, quantile};
 use crate::summary;
+use crate::units;
 
 /// What is to be run, on each side alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +51,8 @@ pub struct Plan {
     pub repeats: u32,
     /// Cells that are run.
     pub cells: u64,
-    /// How long one side takes, s: requests and pauses, without placing the model; null where nothing tells.
+    /// How long one side takes, s: requests, warm-ups, idle baselines and pauses, without placing the model; null where
+    /// nothing tells.
     pub seconds_per_side: Option<f64>,
     /// One entry per judged metric whose noise is known.
     pub metrics: Vec<PlannedMetric>,
@@ -91,7 +95,8 @@ struct Noise {
 pub fn plan(design: Design, known: Known<'_>, options: &Options) -> Result<Plan, CompareError> {
     options.check()?;
     let measured = known.file.map(summary::measure).transpose()?;
-    let seconds_per_side = seconds(design, measured.as_deref(), known);
+    let course = Course::of(known, measured.as_deref());
+    let seconds_per_side = seconds(design, measured.as_deref(), known, &course);
     let cells: Option<Vec<MeasuredCell>> = measured.map(|cells| cells.into_iter().map(MeasuredCell::of).collect());
     let number = cells.as_ref().map_or(1, |cells| cells.len().max(1));
     let metrics: Vec<PlannedMetric> = Metric::ALL
@@ -111,6 +116,9 @@ pub fn plan(design: Design, known: Known<'_>, options: &Options) -> Result<Plan,
             "one session per side cannot show how much sessions differ: that part is taken from elsewhere".to_owned(),
         );
     }
+    if seconds_per_side.is_some() {
+        notices.push(course.words(known));
+    }
     if cells.is_none() {
         notices.push("without a file, one cell is planned for".to_owned());
     }
@@ -129,6 +137,10 @@ fn noise(metric: Metric, cells: Option<&[MeasuredCell]>, known: Known<'_>, optio
     let logs: Vec<Logs> = cells
         .map(|cells| sides::samples(cells, metric).into_iter().filter_map(|(_, sample)| Logs::of(sample)).collect())
         .unwrap_or_default();
+    // What the file's cells do not have is not measured by running them again.
+    if cells.is_some_and(|cells| !cells.is_empty()) && logs.is_empty() {
+        return None;
+    }
     let of_file = calibration::of_logs(metric, &logs);
     let of_calibration = known.calibration.and_then(|found| found.metrics.iter().find(|found| found.metric == metric));
     let repeats = || {
@@ -192,21 +204,86 @@ fn planned(metric: Metric, design: Design, cells: usize, noise: &Noise, options:
     }
 }
 
-/// Requests and pauses of one side. None where nothing tells how long a request takes.
-fn seconds(design: Design, cells: Option<&[summary::MeasuredCell]>, known: Known<'_>) -> Option<f64> {
-    let pauses = known
-        .file
-        .and_then(|file| file.file.exoscope.as_ref())
-        .map_or_else(Pauses::default, |provenance| provenance.method.pauses);
+/// How a bench goes about a file's cells, beside its requests.
+struct Course {
+    pauses: Pauses,
+    /// Placements of a session.
+    placements: usize,
+    /// Discarded requests of a placement.
+    warmup: u32,
+    /// Idling before and after a placement, s.
+    idle_s: f64,
+}
+
+impl Course {
+    /// exo's own where nothing else is known. Other tools have neither its pauses nor its warm-ups.
+    fn of(known: Known<'_>, cells: Option<&[summary::MeasuredCell]>) -> Self {
+        let placement = |cell: &summary::MeasuredCell| {
+            let key = cell.key();
+            (key.model_id.clone(), key.sharding.clone(), key.instance_meta.clone(), key.nodes)
+        };
+        let placements = cells.into_iter().flatten().map(placement).collect::<BTreeSet<_>>().len().max(1);
+        let method = known.file.and_then(|file| file.file.exoscope.as_ref()).map(|provenance| &provenance.method);
+        let none = Pauses {
+            after_cleanup_s: 0.0,
+            after_ready_s: 0.0,
+            before_repeat_s: 0.0,
+            after_group_s: 0.0,
+            after_placement_s: 0.0,
+        };
+        let pauses = match (method, is_foreign(known)) {
+            (Some(method), _) => method.pauses,
+            (None, true) => none,
+            (None, false) => Pauses::default(),
+        };
+        Self {
+            pauses,
+            placements,
+            warmup: method.map_or(0, |method| method.warmup),
+            idle_s: method.and_then(|method| method.idle_baseline_s).unwrap_or(0.0),
+        }
+    }
+
+    /// What of it is in the time, in words; None where nothing of it is known.
+    fn words(&self, known: Known<'_>) -> String {
+        if is_foreign(known) {
+            return "the time is that of the requests alone: what else another tool does is not in its file".to_owned();
+        }
+        let mut parts = vec!["requests and pauses".to_owned()];
+        if self.warmup > 0 {
+            parts.push(format!("{} of each placement", units::count(u64::from(self.warmup), "warm-up")));
+        }
+        if self.idle_s > 0.0 {
+            parts.push(format!("{} s of idling before and after each", units::fixed(self.idle_s, 0)));
+        }
+        let missing = match known.file.is_some_and(|file| file.file.exoscope.is_some()) {
+            true => "placing the model is not",
+            false => "warm-ups, idle baselines and placing the model are not",
+        };
+        format!("in the time are {}; {missing}", parts.join(", "))
+    }
+}
+
+/// Whether the file is another tool's.
+fn is_foreign(known: Known<'_>) -> bool {
+    known.file.is_some_and(|file| file.file.source.is_some())
+}
+
+/// Requests, warm-ups, idling and pauses of one side. None where nothing tells how long a request takes.
+fn seconds(design: Design, cells: Option<&[summary::MeasuredCell]>, known: Known<'_>, course: &Course) -> Option<f64> {
     let of_requests: Vec<f64> = match (known.seconds_per_request, cells) {
         (Some(seconds), cells) => vec![seconds; cells.map_or(1, |cells| cells.len().max(1))],
         (None, Some(cells)) if !cells.is_empty() => cells.iter().map(of_batch).collect::<Option<_>>()?,
         _ => return None,
     };
-    let repeats = f64::from(design.repeats);
+    let (repeats, pauses) = (f64::from(design.repeats), course.pauses);
     let cell = |seconds: &f64| repeats * (pauses.before_repeat_s + seconds) + pauses.after_group_s;
-    let session = pauses.after_cleanup_s + pauses.after_ready_s + pauses.after_placement_s;
-    Some(f64::from(design.sessions) * (session + of_requests.iter().map(cell).sum::<f64>()))
+    // Warm-ups are of the first group, alone.
+    let warmups = f64::from(course.warmup) * of_requests.first().copied().unwrap_or(0.0);
+    let placement =
+        pauses.after_cleanup_s + pauses.after_ready_s + pauses.after_placement_s + warmups + 2.0 * course.idle_s;
+    let session = course.placements as f64 * placement + of_requests.iter().map(cell).sum::<f64>();
+    Some(f64::from(design.sessions) * session)
 }
 
 /// Median over the batches of a cell of the longest request.

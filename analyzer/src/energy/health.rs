@@ -13,7 +13,7 @@ pub fn health(series: &MetricSeries) -> ChannelHealth {
     let mut since: Option<(f64, [Option<u64>; 5])> = None;
     for (place, t) in series.t_s.iter().copied().enumerate() {
         health.polls += 1;
-        let power = series.columns.sys_power.get(place).copied().flatten();
+        let power = series.columns.power_w(place);
         health.missing += u64::from(power.is_none());
         health.zero += u64::from(power == Some(0.0));
         let bits = reading(series, place);

@@ -40,9 +40,7 @@ impl Channel {
         let mut publications: Vec<Publication> = Vec::new();
         let mut shown: Option<[Option<u64>; 5]> = None;
         for (place, t) in series.t_s.iter().copied().enumerate() {
-            let Some(power_w) = series.columns.sys_power.get(place).copied().flatten().filter(|p| p.is_finite()) else {
-                continue;
-            };
+            let Some(power_w) = series.columns.power_w(place) else { continue };
             let last_poll = publications.last().map_or(f64::NEG_INFINITY, |last| last.last_seen_s);
             if t <= last_poll {
                 continue;
@@ -67,10 +65,9 @@ impl Channel {
     /// it reads the same as the one before. A meter under a steady load does not waver.
     #[must_use]
     pub fn stamped(series: &MetricSeries) -> Self {
-        let readings = series.t_s.iter().copied().zip(series.columns.sys_power.iter().copied());
         let mut publications: Vec<Publication> = Vec::new();
-        for (t, power_w) in readings {
-            let Some(power_w) = power_w.filter(|power| power.is_finite()) else { continue };
+        for (place, t) in series.t_s.iter().copied().enumerate() {
+            let Some(power_w) = series.columns.power_w(place) else { continue };
             if publications.last().is_some_and(|last| t <= last.seen_s) {
                 continue;
             }

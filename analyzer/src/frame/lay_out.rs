@@ -14,7 +14,8 @@ use super::columns::{
 };
 use crate::import::Loaded;
 use crate::latency;
-use crate::record::{Figures, MemorySize, PowerUsage, ResultFile, Run, RunDetail};
+use crate::metric::is_value;
+use crate::record::{Figures, MemorySize, PowerUsage, ResultFile, Run, RunDetail, SeriesColumns};
 use crate::summary::CacheState;
 
 /// The columns of numbers, each with what it holds of a request.
@@ -28,7 +29,7 @@ pub(super) const VALUES: [(&str, fn(&Run) -> Option<f64>); 26] = [
     (TTFT, time_to_first_token),
     (SENT, sent),
     (DONE, done),
-    (SERVER_ENERGY, |run| server_account(run)?.total_energy_joules),
+    (SERVER_ENERGY, |run| energy(server_account(run)?.total_energy_joules)),
     (SERVER_SAMPLES, server_samples),
     (TTFT_GAP, gap_to_server),
     (TPOT, time_per_token),
@@ -43,9 +44,14 @@ pub(super) const VALUES: [(&str, fn(&Run) -> Option<f64>); 26] = [
     (OUTPUT_TPS, |run| figures(run)?.output_tps),
     (REQUESTS_PER_S, |run| figures(run)?.requests_per_s),
     (MAX_TIMES_N, |run| figures(run)?.exo_max_times_n_tps),
-    (CLIENT_ENERGY, |run| figures(run)?.client_energy_j),
-    (PUBLISHED_POWER, |run| figures(run)?.power_w),
+    (CLIENT_ENERGY, |run| energy(figures(run)?.client_energy_j)),
+    (PUBLISHED_POWER, |run| figures(run)?.power_w.filter(|watts| SeriesColumns::is_power(*watts))),
 ];
+
+/// A number of a request; none where it can be no value.
+pub(super) fn value(run: &Run, of: fn(&Run) -> Option<f64>) -> Option<f64> {
+    of(run).filter(|value| is_value(*value))
+}
 
 /// All columns of the rows of a file.
 pub(super) fn lay_out(loaded: &Loaded) -> Result<DataFrame, FrameError> {
@@ -67,7 +73,7 @@ pub(super) fn lay_out(loaded: &Loaded) -> Result<DataFrame, FrameError> {
         Column::new(SESSION.into(), sessions(loaded)),
     ];
     columns.extend(VALUES.iter().map(|(name, of)| {
-        let values = Float64Chunked::from_iter_options((*name).into(), runs.iter().map(of));
+        let values = Float64Chunked::from_iter_options((*name).into(), runs.iter().map(|run| value(run, *of)));
         values.into_column()
     }));
     Ok(DataFrame::new(columns)?)
@@ -176,6 +182,11 @@ fn streamed_detail(run: &Run) -> Option<&RunDetail> {
     run.exoscope.as_deref().filter(|detail| detail.streamed)
 }
 
+/// The same where its tokens can have come as they are told.
+fn streamed_tokens(run: &Run) -> Option<&RunDetail> {
+    streamed_detail(run).filter(|_| has_possible_tokens(run))
+}
+
 fn figures(run: &Run) -> Option<&Figures> {
     run.figures.as_deref()
 }
@@ -190,20 +201,59 @@ fn done(run: &Run) -> Option<f64> {
     seen.or_else(|| figures(run)?.done_s)
 }
 
+/// No machine gives energy back.
+fn energy(joules: Option<f64>) -> Option<f64> {
+    joules.filter(|joules| *joules >= 0.0)
+}
+
 fn prefill_energy(run: &Run) -> Option<f64> {
-    server_account(run).map_or_else(|| figures(run)?.server_prefill_energy_j, |power| power.prefill_energy_joules)
+    let told = server_account(run).map(|power| power.prefill_energy_joules);
+    energy(told.unwrap_or_else(|| figures(run)?.server_prefill_energy_j))
 }
 
 fn decode_energy(run: &Run) -> Option<f64> {
-    server_account(run).map_or_else(|| figures(run)?.server_decode_energy_j, |power| power.generation_energy_joules)
+    let told = server_account(run).map(|power| power.generation_energy_joules);
+    energy(told.unwrap_or_else(|| figures(run)?.server_decode_energy_j))
 }
 
 fn time_to_first_token(run: &Run) -> Option<f64> {
     if let Some(figures) = figures(run) {
         return figures.ttft_s;
     }
-    let detail = streamed_detail(run)?;
-    Some(detail.timing.first_token_s? - detail.timing.sent_s)
+    if !has_possible_first_token(run) {
+        return None;
+    }
+    let timing = &streamed_detail(run)?.timing;
+    Some(timing.first_token_s? - timing.sent_s)
+}
+
+/// A part of a request that takes this many times as long as all of it cannot be.
+const PART_OF_WHOLE: f64 = 2.0;
+
+/// Whether the first token came between sending and the end of the answer, and within the time that the request took.
+pub(crate) fn has_possible_first_token(run: &Run) -> bool {
+    let Some((timing, first)) =
+        run.exoscope.as_ref().and_then(|detail| Some((&detail.timing, detail.timing.first_token_s?)))
+    else {
+        return true;
+    };
+    let after = first - timing.sent_s;
+    (timing.sent_s..=timing.done_s).contains(&first) && whole_s(run).is_none_or(|all| after <= PART_OF_WHOLE * all)
+}
+
+/// How long the request took, where that can be.
+fn whole_s(run: &Run) -> Option<f64> {
+    run.elapsed_s.filter(|seconds| *seconds > 0.0)
+}
+
+/// Whether the instants between the tokens can be those of a request that took as long.
+fn has_possible_tokens(run: &Run) -> bool {
+    let span = run.exoscope.as_ref().and_then(|detail| {
+        let timing = &detail.timing;
+        let of_offsets = || Some(timing.token_offsets_s.as_ref()?.last()? - timing.token_offsets_s.as_ref()?.first()?);
+        of_offsets().or_else(|| Some(timing.last_token_s? - timing.first_token_s?))
+    });
+    span.zip(whole_s(run)).is_none_or(|(span, all)| span <= PART_OF_WHOLE * all)
 }
 
 /// The server's prefill and decode times, s. Of a cold request only: where the cache served a part, the rate covers the rest
@@ -233,7 +283,7 @@ fn time_per_token(run: &Run) -> Option<f64> {
     if let Some(figures) = figures(run) {
         return figures.tpot_s;
     }
-    let timing = &streamed_detail(run)?.timing;
+    let timing = &streamed_tokens(run)?.timing;
     let tokens = run.stats.as_ref()?.generation_tokens?;
     latency::time_per_token_s(timing.first_token_s?, timing.last_token_s?, tokens)
 }
@@ -242,14 +292,14 @@ fn mean_gap(run: &Run) -> Option<f64> {
     if let Some(figures) = figures(run) {
         return figures.itl_s;
     }
-    let detail = streamed_detail(run)?;
+    let detail = streamed_tokens(run)?;
     let timing = &detail.timing;
     let ends = || Some((timing.first_token_s?, timing.last_token_s?, detail.tokens.generation_frames?));
     latency::mean_gap_s(timing.token_offsets_s.as_deref(), ends())
 }
 
 fn late_gap(run: &Run) -> Option<(f64, usize)> {
-    latency::late_gap_s(streamed_detail(run)?.timing.token_offsets_s.as_deref()?)
+    latency::late_gap_s(streamed_tokens(run)?.timing.token_offsets_s.as_deref()?)
 }
 
 /// The server adds up the nodes that report power; with none of them its 0 J is no energy.

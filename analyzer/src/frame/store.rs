@@ -5,7 +5,7 @@
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-use super::lay_out::VALUES;
+use super::lay_out::{VALUES, value};
 use crate::record::Run;
 
 /// The rows and the values of all batches.
@@ -20,7 +20,7 @@ impl Store {
     pub(super) fn new(runs: &[Run], rows: Vec<usize>) -> Self {
         let mut nothing: Option<Arc<[Option<f64>]>> = None;
         let columns = VALUES.map(|(name, of)| {
-            let values: Arc<[Option<f64>]> = rows.iter().map(|row| runs.get(*row).and_then(of)).collect();
+            let values: Arc<[Option<f64>]> = rows.iter().map(|row| value(runs.get(*row)?, of)).collect();
             if values.iter().any(Option::is_some) {
                 return (name, values);
             }

@@ -91,6 +91,8 @@ fn runs_of(name: &str, engine: &Value, base: &Row, found: &mut Found) {
     };
     let runs = engine.get("raw_runs").and_then(Value::as_array).filter(|runs| !runs.is_empty());
     let Some(runs) = runs else {
+        found.unread.counts(engine, &["runs_count"]);
+        found.unread.numbers(engine, &["avg_tok_s", "median_tok_s", "median_ttft_ms", "median_ttft_client_ms"]);
         let mut row = base.clone();
         row.generation_tps = number(engine, "avg_tok_s").or_else(|| number(engine, "median_tok_s"));
         row.figures.ttft_s = ttft(engine, "median_ttft_client_ms", "median_ttft_ms");
@@ -116,6 +118,8 @@ fn runs_of(name: &str, engine: &Value, base: &Row, found: &mut Found) {
         return;
     };
     for (place, run) in runs.iter().enumerate() {
+        found.unread.counts(run, &["run_index", "tokens_generated"]);
+        found.unread.numbers(run, &["tok_per_sec", "total_duration_ms", "ttft_ms", "ttft_client_ms"]);
         let mut row = base.clone();
         row.settings.extend(settings(run, &["prompt_type"]));
         row.repeat = whole(run, "run_index").unwrap_or(place as u64).try_into().unwrap_or(u32::MAX);

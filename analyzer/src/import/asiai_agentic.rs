@@ -57,6 +57,9 @@ fn version(document: &Value) -> String {
 }
 
 fn agentic_run(document: &Value, run: &Value, place: usize, found: &mut Found) {
+    let counts = ["prompt_tokens", "max_tokens_requested", "repeat", "completion_tokens", "cached_tokens"];
+    found.unread.counts(run, &counts);
+    found.unread.numbers(run, &["wall_total_ms", "ttft_ms", "decode_tok_s"]);
     let mut row = Row {
         model: text(document, "model"),
         pp: whole(run, "prompt_tokens"),

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::exo::{self, Found, Top, Traits};
+use super::extent::Spent;
 use super::shared::Shared;
 use super::sniff;
 use super::window::{Stop, Window};
@@ -91,6 +92,7 @@ fn objects<R: Read>(window: &mut Window<R>) -> Result<Vec<Document>, Stop> {
 /// An object behind its bracket: the rows one by one, and all its other keys together. Traits as in [`rows`].
 fn object<R: Read>(window: &mut Window<R>) -> Result<(ResultFile, Option<Traits>), Stop> {
     let mut found = None;
+    let mut spent = Spent::default();
     // The object as it is without its rows.
     let mut others = b"{".to_vec();
     loop {
@@ -103,7 +105,13 @@ fn object<R: Read>(window: &mut Window<R>) -> Result<(ResultFile, Option<Traits>
             found = Some(rows(window, Top::Object)?);
             others.extend(b"[]");
         } else {
-            window.value::<IgnoredAny>()?;
+            window.skip()?;
+            // Series are read as numbers; what no record names becomes a tree.
+            let is_series = matches!(key.as_str(), "metric_series" | "overlays");
+            let may = if is_series { spent.numbers(window.taken()) } else { spent.tree(window.taken()) };
+            if !may {
+                return Err(Stop::Unlike);
+            }
             others.extend(window.taken());
         }
         if !window.next_is(b',')? {

@@ -36,6 +36,11 @@ pub(super) fn read(name: &str, text: &str) -> Result<Documents, ImportError> {
     Ok(documents)
 }
 
+/// Whether it breaks off for its depth: such a text is nothing else either, and need not be looked at again.
+pub(super) fn is_too_deep(error: &ImportError) -> bool {
+    matches!(error, ImportError::NotJson { hint, .. } if *hint == TOO_DEEP)
+}
+
 fn not_json(name: &str, text: &str, place: usize, error: &serde_json::Error) -> ImportError {
     let (line, column) = (error.line(), error.column());
     let words = error.to_string();

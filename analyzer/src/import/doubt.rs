@@ -1,7 +1,14 @@
 //! What in a file cannot be true, or hardly: wrong units, clocks that run backwards, times below nothing.
 //!
-//! Nothing is put right and nothing is left out: a reader is told, a sentence each.
+//! Nothing is put right: a reader is told, a sentence each. What can be no measurement takes no part in any number.
+//!
+//! * `instants` when things happened, against how long they took.
+//! * `power` powers and energies.
 
+mod instants;
+pub(super) mod power;
+
+use super::instant;
 use crate::record::{MetricSeries, ResultFile, Run};
 use crate::units;
 
@@ -21,7 +28,7 @@ pub(super) fn doubts(file: &ResultFile) -> Vec<String> {
     let rows = units::count(file.runs.len() as u64, "row");
     let count = |is: &dyn Fn(&Run) -> bool| file.runs.iter().filter(|run| is(run)).count();
     let stats = |run: &Run, of: fn(&crate::record::GenerationStats) -> Option<f64>| run.stats.as_ref().and_then(of);
-    let told: [(usize, &str); 11] = [
+    let told: [(usize, &str); 15] = [
         (
             count(&|run| stats(run, |stats| stats.generation_tps).is_some_and(|rate| rate > DECODE_TPS)),
             "decode faster than 20000 tokens a second, which nothing does: is a time in another unit?",
@@ -58,6 +65,16 @@ pub(super) fn doubts(file: &ResultFile) -> Vec<String> {
         ),
         (count(&runs_backwards), "end before they begin: the clock ran backwards"),
         (
+            count(&instants::disagree),
+            "have instants that are not as far apart as their elapsed time says: are they in another unit?",
+        ),
+        (
+            count(&instants::is_first_token_impossible),
+            "have a first token before the start, after the end or after twice the elapsed time: it is left out",
+        ),
+        (count(&instants::is_beyond), "hold a number beyond 1e18, which is no measurement and left out"),
+        (count(&power::is_below_nothing), "have an energy below 0, which is left out"),
+        (
             count(&|run| {
                 run.figures.as_ref().is_some_and(|figures| {
                     [figures.ttft_s, figures.tpot_s, figures.itl_s].iter().flatten().any(|seconds| *seconds < 0.0)
@@ -71,12 +88,21 @@ pub(super) fn doubts(file: &ResultFile) -> Vec<String> {
         .filter(|(count, _)| *count > 0)
         .map(|(count, words)| format!("{count} of {rows} {words}"))
         .collect();
+    doubts.extend(file.exoscope.as_ref().and_then(|provenance| start(&provenance.started_at)));
+    doubts.extend(power::doubts(file));
     let series = file.metric_series.iter().filter(|series| goes_back(series)).count();
     if series > 0 {
         let all = units::count(file.metric_series.len() as u64, "series");
         doubts.push(format!("the times of {series} of {all} of node readings go backwards"));
     }
     doubts
+}
+
+/// That a start is no instant.
+fn start(words: &str) -> Option<String> {
+    instant::parse(words).is_none_or(|at| !at.zoned).then(|| {
+        format!("its start, {words:?}, is no time with a zone: the history goes by the date of the file instead")
+    })
 }
 
 /// The times and rates of a row of another tool.

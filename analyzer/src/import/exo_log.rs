@@ -103,7 +103,8 @@ impl Log {
         } else if words.starts_with("[concurrent ") {
             self.batches += 1;
             self.errors += value(words, "errors=").map_or(0, |errors| errors as u64);
-            self.walls.extend(value(words, "wall_s="));
+            self.walls.extend(value(words, "wall_s=").filter(|seconds| *seconds >= 0.0));
+            self.found.unread.words(words, &["wall_s=", "errors="], value, 0.0);
         } else if words.starts_with("prompt_tps=") {
             self.summary(words);
         } else if let Some(placement) = words.strip_prefix("PLACEMENT: ") {
@@ -136,12 +137,16 @@ impl Log {
 
     fn summary(&mut self, words: &str) {
         let Some(mut row) = self.open.take() else { return };
+        let unread = &mut self.found.unread;
+        unread.words(words, &NUMBERS, value, 0.0);
+        unread.words(words, &["peak_memory="], |line, _| peak_bytes(line), 0.0);
         let concurrency = u64::from(row.concurrency.unwrap_or(1));
         let requests = if concurrency > 1 { self.batches.max(1) * concurrency } else { self.built.max(1) };
         self.fail(&row, self.errors);
+        let count = |name: &str| value(words, name).filter(|tokens| *tokens >= 0.0).map(|tokens| tokens as u64);
         row.prompt_tps = value(words, "prompt_tps=");
-        row.prompt_tokens = value(words, "prompt_tokens=").map(|tokens| tokens as u64);
-        row.generation_tokens = value(words, "gen_tokens=").map(|tokens| tokens as u64);
+        row.prompt_tokens = count("prompt_tokens=");
+        row.generation_tokens = count("gen_tokens=");
         row.peak_bytes = peak(words);
         let rate = value(words, "gen_tps=");
         if concurrency > 1 {
@@ -305,12 +310,24 @@ fn is_error(words: &str) -> bool {
     })
 }
 
-/// exo prints steps of 1024.
+/// The numbers of a summary line.
+const NUMBERS: [&str; 7] =
+    ["prompt_tps=", "gen_tps=", "prompt_tokens=", "gen_tokens=", "energy=", "prefill_energy=", "gen_energy="];
+
+/// The peak; 0 is none.
 fn peak(words: &str) -> Option<u64> {
-    let number = value(words, "peak_memory=").filter(|size| *size > 0.0)?;
+    peak_bytes(words).filter(|bytes| *bytes > 0.0).map(|bytes| bytes.round() as u64)
+}
+
+/// exo prints steps of 1024.
+fn peak_bytes(words: &str) -> Option<f64> {
+    let number = value(words, "peak_memory=")?;
     let rest = words.split_once("peak_memory=")?.1;
     let unit = ["KB", "MB", "GB", "TB"]
         .iter()
-        .position(|unit| rest.split_whitespace().next().is_some_and(|w| w.ends_with(unit)))?;
-    Some((number * [1024.0, 1_048_576.0, 1_073_741_824.0, 1_099_511_627_776.0][unit]).round() as u64)
+        .position(|unit| rest.split_whitespace().next().is_some_and(|word| word.ends_with(unit)));
+    match unit {
+        Some(unit) => Some(number * [1024.0, 1_048_576.0, 1_073_741_824.0, 1_099_511_627_776.0][unit]),
+        None => Some(0.0).filter(|none| *none == number),
+    }
 }

@@ -5,6 +5,20 @@ use serde_json::Value;
 use super::foreign::{Found, Row, failure, number, settings, text, whole};
 use crate::record::FailureKind;
 
+/// The times and rates of a row, by the names of several benches.
+const PICKED: [&str; 10] = [
+    "elapsed_s",
+    "total_s",
+    "wall_s",
+    "prompt_tps",
+    "prefill_tps",
+    "generation_tps",
+    "decode_tps",
+    "gen_tps",
+    "ttft_s",
+    "ttft",
+];
+
 /// The CI bench of 2025: stages with requests of their own.
 pub(super) fn is_ci(document: &Value) -> bool {
     document.pointer("/results/stages").is_some_and(Value::is_array)
@@ -32,6 +46,8 @@ pub(super) fn import_ci(documents: &[Value]) -> Result<Found, String> {
             for (place, request) in stage.get("requests").and_then(Value::as_array).into_iter().flatten().enumerate() {
                 let mut row = base.clone();
                 row.repeat = u32::try_from(place).unwrap_or(u32::MAX);
+                found.unread.counts(request, &["tokens"]);
+                found.unread.numbers(request, &["elapsed_s", "decode_tps", "time_to_first_token_s"]);
                 row.generation_tokens = whole(request, "tokens");
                 row.elapsed_s = number(request, "elapsed_s");
                 row.generation_tps = number(request, "decode_tps");
@@ -62,6 +78,10 @@ pub(super) fn import_phases(documents: &[Value]) -> Result<Found, String> {
     let mut found = Found { engine: Some("exo".to_owned()), ..Found::default() };
     for (place, entry) in documents.iter().filter_map(Value::as_array).flatten().enumerate() {
         let stats = entry.get("stats").unwrap_or(entry);
+        found.unread.counts(entry, &["pp_tokens", "pp", "tg", "repeat_index", "nodes"]);
+        found.unread.numbers(entry, &["elapsed_s", "prefill_tps", "decode_tps"]);
+        found.unread.counts(stats, &["prompt_tokens", "generation_tokens"]);
+        found.unread.numbers(stats, &["prompt_tps", "generation_tps"]);
         let mut row = Row {
             model: text(entry, "phase_model_id").or_else(|| text(entry, "model_id")),
             settings: settings(entry, &["phase", "prefill_model_id", "decode_model_id"]),
@@ -106,6 +126,8 @@ pub(super) fn import_scaling(documents: &[Value]) -> Result<Found, String> {
         let params = document.get("params").unwrap_or(&Value::Null);
         for (kind, list) in [("scaling", "runs"), ("cold control", "cold_controls")] {
             for (place, entry) in document.get(list).and_then(Value::as_array).into_iter().flatten().enumerate() {
+                found.unread.counts(entry, &["context", "context_tokens", "pp_tokens", "prompt_tokens", "tg"]);
+                found.unread.numbers(entry, &PICKED);
                 let pick = |keys: &[&str]| keys.iter().find_map(|key| number(entry, key));
                 let mut row = Row {
                     model: text(entry, "model_id").or_else(|| text(entry, "model")).or_else(|| text(params, "model")),
@@ -139,6 +161,8 @@ pub(super) fn import_dflash(documents: &[Value]) -> Result<Found, String> {
     let mut found = Found { engine: Some("exo".to_owned()), ..Found::default() };
     for document in documents {
         for (place, request) in document.get("requests").and_then(Value::as_array).into_iter().flatten().enumerate() {
+            found.unread.counts(request, &["completion_tokens", "generation_tokens", "tokens", "prompt_tokens"]);
+            found.unread.numbers(request, &PICKED);
             let pick = |keys: &[&str]| keys.iter().find_map(|key| number(request, key));
             let mut row = Row {
                 model: text(document, "model"),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::unread::Unread;
 use crate::record::{Comparability, Failure, FailureKind, Figures, GenerationStats, Leftover, ResultFile, Run};
 use crate::units;
 
@@ -22,6 +23,8 @@ pub(super) struct Found {
     pub(super) about: BTreeMap<String, String>,
     /// What a reader should know, a sentence each.
     pub(super) notices: Vec<String>,
+    /// What stands where a number should, and is none.
+    pub(super) unread: Unread,
     /// Another class than the format's, where this file's numbers are of another.
     pub(super) class: Option<Comparability>,
 }
@@ -124,6 +127,7 @@ impl Row {
 /// whatever else its file holds; those that all of them share are facts, too.
 pub(super) fn lay_down(found: &mut Found) -> ResultFile {
     let rows = std::mem::take(&mut found.rows);
+    found.notices.extend(found.unread.notices());
     let all = rows.len();
     let (rows, empty): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(Row::is_measured);
     // A request of nothing but zeros is one that produced nothing; one without any number says nothing of what became of it.

@@ -54,6 +54,8 @@ pub(super) fn import(documents: &[Value]) -> Result<Found, String> {
                 base.generation_tokens = mean("output_tokens");
                 base.tell_obtained();
                 for (place, request) in requests.iter().enumerate() {
+                    found.unread.counts(request, &["prompt_tokens", "output_tokens"]);
+                    found.unread.numbers(request, &FIGURES);
                     let mut row = request_row(&base, request, place);
                     (row.figures.sent_s, row.figures.done_s) = times(request, first).unzip();
                     found.rows.push(row);
@@ -92,6 +94,9 @@ fn asked(bench: &Value, side: &str) -> Option<u64> {
         object => whole(object, side),
     })
 }
+
+/// The figures of a request.
+const FIGURES: [&str; 3] = ["request_latency", "time_to_first_token_ms", "inter_token_latency_ms"];
 
 /// Sent and done, s since the start of the first load.
 fn times(request: &Value, first: Option<f64>) -> Option<(f64, f64)> {

@@ -58,8 +58,11 @@ pub(super) fn import(documents: &[Value]) -> Result<Found, String> {
 
 fn tests<'a>(rows: impl Iterator<Item = &'a Value>) -> Found {
     let mut found = Found { engine: Some("llama.cpp".to_owned()), ..Found::default() };
-    let mut combined = 0;
+    let (mut combined, mut all, mut contradicted) = (0, 0, 0);
     for test in rows {
+        all += 1;
+        found.unread.counts(test, &["n_prompt", "n_gen", "n_depth"]);
+        found.unread.numbers(test, &MEANS);
         let (pp, tg) = (whole(test, "n_prompt"), whole(test, "n_gen"));
         let mixed = pp > Some(0) && tg > Some(0);
         combined += usize::from(mixed);
@@ -81,14 +84,23 @@ fn tests<'a>(rows: impl Iterator<Item = &'a Value>) -> Found {
                 .entry("model_filename".to_owned())
                 .or_insert_with(|| file.rsplit('/').next().unwrap_or(&file).to_owned());
         }
-        let list = |key: &str| -> Vec<f64> {
-            test.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_f64).collect()
+        let mut list = |key: &str| -> Vec<f64> {
+            let entries = test.get(key).and_then(Value::as_array).into_iter().flatten();
+            entries.clone().filter(|entry| !entry.is_number() && !entry.is_null()).for_each(|other| {
+                found.unread.note(key, &other.to_string());
+            });
+            entries.filter_map(Value::as_f64).collect()
         };
         let (rates, times) = (list("samples_ts"), list("samples_ns"));
+        let is_other = |key: &str, samples: &[f64]| {
+            let told = number(test, key).zip(crate::statistics::spread::mean(samples));
+            told.is_some_and(|(told, mean)| (told - mean).abs() > CONTRADICTED * mean.abs())
+        };
+        contradicted += usize::from(is_other("avg_ts", &rates) || is_other("avg_ns", &times));
         if rates.is_empty() {
             // CSV and SQL give the mean and the deviation of the repeats and not their number.
             let mut row = rated(base, number(test, "avg_ts"), scaled(test, "avg_ns", NS));
-            for key in ["avg_ts", "stddev_ts", "avg_ns", "stddev_ns"] {
+            for key in MEANS {
                 if let Some(value) = number(test, key) {
                     row.figures.published.insert(key.to_owned(), value.into());
                 }
@@ -112,9 +124,21 @@ fn tests<'a>(rows: impl Iterator<Item = &'a Value>) -> Found {
             found.rows.push(row);
         }
     }
+    if contradicted > 0 {
+        let tests = units::count(all, "test");
+        found.notices.push(format!(
+            "{contradicted} of {tests} with a mean that is more than 1 % off that of its samples; the samples count"
+        ));
+    }
     combined_notice(combined, &mut found);
     found
 }
+
+/// The means of a test and their deviations.
+const MEANS: [&str; 4] = ["avg_ts", "stddev_ts", "avg_ns", "stddev_ns"];
+
+/// Rounding explains less.
+const CONTRADICTED: f64 = 0.01;
 
 const TIMED: &str = "the second of test_time, a warm-up (as long as a repeat for prompts, a token for generation), then the \
                      repeats one after the other";
@@ -202,6 +226,8 @@ pub(super) fn is_batched(document: &Value) -> bool {
 pub(super) fn import_batched(documents: &[Value]) -> Result<Found, String> {
     let mut found = Found { engine: Some("llama.cpp".to_owned()), ..Found::default() };
     for line in documents {
+        found.unread.counts(line, &["pp", "tg", "pl", "n_kv"]);
+        found.unread.numbers(line, &["t", "t_pp", "speed_pp", "t_tg", "speed_tg", "speed"]);
         let sequences = whole(line, "pl").and_then(|count| u32::try_from(count).ok()).filter(|count| *count > 0);
         let shared = whole(line, "is_pp_shared") == Some(1);
         let mut row = Row {

@@ -33,9 +33,14 @@ pub(super) fn import(documents: &[Value]) -> Result<Found, String> {
 }
 
 fn entry(document: &Value, bench: &Value, found: &mut Found) {
-    let values = |key: &str| -> Vec<f64> {
+    found.unread.counts(bench, &["concurrency", "prompt_size", "response_size"]);
+    let mut values = |key: &str| -> Vec<f64> {
         let list = bench.get(key).and_then(|metric| metric.get("values")).and_then(Value::as_array);
-        list.into_iter().flatten().filter_map(Value::as_f64).collect()
+        let list = list.into_iter().flatten();
+        list.clone().filter(|value| !value.is_number() && !value.is_null()).for_each(|other| {
+            found.unread.note(key, &other.to_string());
+        });
+        list.filter_map(Value::as_f64).collect()
     };
     let concurrency =
         whole(bench, "concurrency").and_then(|count| u32::try_from(count).ok()).filter(|count| *count > 0);

@@ -13,11 +13,13 @@ pub(super) fn import(text: &str) -> Result<Found, String> {
     let mut base = Row::default();
     for line in text.lines() {
         if line.contains("prompt_tokens=") && line.contains("generation_tokens=") {
-            base.pp = value(line, "prompt_tokens=").map(|tokens| tokens as u64);
-            base.tg = value(line, "generation_tokens=").map(|tokens| tokens as u64);
+            found.unread.words(line, &["prompt_tokens=", "generation_tokens=", "batch_size="], value, 0.0);
+            base.pp = count(line, "prompt_tokens=").map(|tokens| tokens as u64);
+            base.tg = count(line, "generation_tokens=").map(|tokens| tokens as u64);
             base.concurrency = value(line, "batch_size=").map(|size| size as u32).filter(|size| *size > 0);
         }
         let Some((place, rest)) = trial(line) else { continue };
+        found.unread.words(rest, &["prompt_tps=", "generation_tps=", "peak_memory="], value, 0.0);
         let mut row = base.clone();
         row.repeat = place.saturating_sub(1);
         row.prompt_tps = value(rest, "prompt_tps=");
@@ -32,6 +34,11 @@ pub(super) fn import(text: &str) -> Result<Found, String> {
     }
     found.notices.dedup();
     Ok(found)
+}
+
+/// A count, from 0.
+fn count(line: &str, name: &str) -> Option<f64> {
+    value(line, name).filter(|count| *count >= 0.0)
 }
 
 /// The number of a trial and what it says.
@@ -51,5 +58,11 @@ pub(super) fn value(line: &str, name: &str) -> Option<f64> {
     let rest = &line[at + name.len()..];
     let end =
         rest.find(|letter: char| !matches!(letter, '0'..='9' | '.' | '-' | '+' | 'e' | 'E')).unwrap_or(rest.len());
+    // A comma within a number is another language's point, or parts thousands: which of the two, it does not tell.
+    let more =
+        rest[end..].strip_prefix(',').is_some_and(|more| more.starts_with(|letter: char| letter.is_ascii_digit()));
+    if more {
+        return None;
+    }
     rest[..end].trim_end_matches(['.', 'e', 'E']).parse().ok().filter(|number: &f64| number.is_finite())
 }

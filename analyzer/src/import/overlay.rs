@@ -112,6 +112,7 @@ fn read(name: &str, text: &str) -> Result<Option<Instrument>, ImportError> {
         return Ok(Some(powermetrics(text)));
     }
     if text.trim_start().starts_with('{') {
+        super::bounded(name, text)?;
         let documents = documents::read(name, text)?.values;
         return Ok(documents.first().is_some_and(is_macmon).then(|| macmon(&documents)));
     }
@@ -128,7 +129,7 @@ fn read(name: &str, text: &str) -> Result<Option<Instrument>, ImportError> {
 fn instrument(name: &'static str, scope: PowerScope, found: impl Iterator<Item = Option<Reading>>) -> Instrument {
     let mut instrument = Instrument { name, scope, readings: Vec::new(), unread: 0 };
     for reading in found {
-        match reading.filter(|(_, watts)| watts.is_finite() && *watts >= 0.0) {
+        match reading.filter(|(_, watts)| SeriesColumns::is_power(*watts)) {
             Some(reading) => instrument.readings.push(reading),
             None => instrument.unread += 1,
         }
@@ -209,7 +210,8 @@ fn columns(heading: &[String]) -> Option<(usize, usize, f64)> {
 
 /// A table whose heading names a time and a power.
 pub(super) fn is_meter(text: &str) -> bool {
-    let heading = text.lines().find(|line| !line.trim().is_empty());
+    // No table has a heading of more; a line without an end would be split into as many pieces as it has commas.
+    let heading = text.lines().find(|line| !line.trim().is_empty()).filter(|line| line.len() < 1 << 16);
     heading
         .is_some_and(|line| [',', ';', '\t'].iter().any(|mark| columns(&delimited::split(line, *mark, '"')).is_some()))
 }

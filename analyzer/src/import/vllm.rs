@@ -28,6 +28,38 @@ const SETTINGS: [&str; 9] = [
     "label",
 ];
 
+/// Its counts, by the names of several versions.
+const COUNTS: [&str; 11] = [
+    "completed",
+    "failed",
+    "num_prompts",
+    "max_concurrency",
+    "random_input_len",
+    "random_output_len",
+    "total_input_tokens",
+    "total_input",
+    "total_output_tokens",
+    "total_output",
+    "run_number",
+];
+
+/// Its figures that are read, in milliseconds and in seconds.
+const NUMBERS: [&str; 13] = [
+    "duration",
+    "output_throughput",
+    "request_throughput",
+    "mean_e2el_ms",
+    "mean_e2el",
+    "mean_ttft_ms",
+    "mean_ttft",
+    "mean_tpot_ms",
+    "mean_tpot",
+    "mean_itl_ms",
+    "mean_itl",
+    "p99_itl_ms",
+    "p99_itl",
+];
+
 /// Results of `bench serve`, one or many.
 pub(super) fn import(documents: &[Value]) -> Result<Found, String> {
     let mut found = Found { engine: Some("vllm".to_owned()), ..Found::default() };
@@ -56,6 +88,8 @@ fn window(result: &Value) -> Option<(f64, f64)> {
 }
 
 fn one(result: &Value, first: Option<f64>, found: &mut Found) -> Result<(), String> {
+    found.unread.counts(result, &COUNTS);
+    found.unread.numbers(result, &NUMBERS);
     let completed = whole(result, "completed")
         .or_else(|| whole(result, "num_prompts"))
         .ok_or("it does not tell how many requests were completed")?;

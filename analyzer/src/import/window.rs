@@ -6,10 +6,18 @@
 use std::io::{self, Read};
 use std::ops::Range;
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
+
+use super::extent;
 
 /// Bytes that are asked of the source at a time: some hundred rows, so that reading the last one twice costs little.
 const STEP: usize = 1 << 18;
+
+/// A value that is larger is looked at before it is taken: it may hold more values than there is memory.
+const ORDINARY: usize = 1 << 20;
+
+/// A larger value is none of a result file.
+const LARGEST: usize = super::bytes::MOST as usize / 2;
 
 /// Why no more is taken.
 #[derive(Debug)]
@@ -85,7 +93,20 @@ impl<R: Read> Window<R> {
 
     /// Takes a value.
     pub(super) fn value<T: DeserializeOwned>(&mut self) -> Result<T, Stop> {
+        self.checked(extent::is_first_within)
+    }
+
+    /// Takes a value and looks at nothing of it.
+    pub(super) fn skip(&mut self) -> Result<(), Stop> {
+        self.checked::<IgnoredAny>(|_| true).map(|_| ())
+    }
+
+    fn checked<T: DeserializeOwned>(&mut self, is_within: fn(&[u8]) -> bool) -> Result<T, Stop> {
         loop {
+            let length = self.rest().len();
+            if length > LARGEST || (length > ORDINARY && !is_within(self.rest())) {
+                return Err(Stop::Unlike);
+            }
             let mut values = serde_json::Deserializer::from_slice(self.rest()).into_iter::<T>();
             let value = values.next();
             let end = self.start + values.byte_offset();

@@ -1,5 +1,7 @@
 //! Raw node metrics over time, columnar.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +49,32 @@ pub struct SeriesColumns {
     /// Efficiency cores, 0..=1.
     #[serde(rename = "ecpuUsage")]
     pub ecpu_usage: Vec<Option<f64>>,
+}
+
+/// A single machine that draws more is none: a full rack takes a tenth of it.
+const MOST_W: f64 = 1e6;
+
+impl SeriesColumns {
+    /// Whether a number can be the power of a machine, W: finite, from 0 to 1 MW.
+    #[must_use]
+    pub fn is_power(watts: f64) -> bool {
+        (0.0..=MOST_W).contains(&watts)
+    }
+
+    /// The power that a poll shows, W; none where it is missing or cannot be one.
+    #[must_use]
+    pub fn power_w(&self, place: usize) -> Option<f64> {
+        self.sys_power.get(place).copied().flatten().filter(|watts| Self::is_power(*watts))
+    }
+
+    /// The same of all polls.
+    #[must_use]
+    pub fn powers_w(&self) -> Cow<'_, [Option<f64>]> {
+        if self.sys_power.iter().flatten().all(|watts| Self::is_power(*watts)) {
+            return Cow::Borrowed(&self.sys_power);
+        }
+        Cow::Owned((0..self.sys_power.len()).map(|place| self.power_w(place)).collect())
+    }
 }
 
 /// What can be told of a channel from its readings alone.

@@ -162,7 +162,7 @@ fn exo_client(power: &PowerRecord<'_>, nodes: &[NodeId], served: Served<'_>, win
         .iter()
         .filter_map(|node| {
             let series = power.channel(node, served, window)?.series;
-            energy::exo_client_joules(&series.t_s, &series.columns.sys_power, window)
+            energy::exo_client_joules(&series.t_s, &series.columns.powers_w(), window)
         })
         .reduce(|sum, joules| sum + joules)
         // A source that reports 0 W is none.

@@ -10,7 +10,7 @@ use super::{AbsentMetric, CacheState, CellKey, NodeEnergy};
 use crate::energy::{PowerRecord, SAMPLES_NEEDED};
 use crate::frame::{self, Batch, Cell, FrameError};
 use crate::import::Loaded;
-use crate::metric::Metric;
+use crate::metric::{Metric, is_positive, is_value};
 use crate::record::ResultFile;
 use crate::statistics::spread;
 use crate::throughput;
@@ -150,7 +150,8 @@ fn measure_cell(file: &ResultFile, power: &PowerRecord<'_>, overlays: &Overlays,
                 Metric::EnergyOverlay => overlays.joules(batch),
                 _ => energies.value(metric, &cell.key, place as usize),
             };
-            let values = energy.map_or_else(|| values(metric, &cell, batch), |energy| vec![energy]);
+            let mut values = energy.map_or_else(|| values(metric, &cell, batch), |energy| vec![energy]);
+            values.retain(|value| is_value(*value));
             (!values.is_empty()).then(|| Group { batch: place, session: batch.session, values: values.into() })
         });
         let groups: Vec<Group> = groups.collect();
@@ -204,9 +205,9 @@ fn values(metric: Metric, cell: &Cell, batch: &Batch) -> Vec<f64> {
     }
     let known = |name: &str| -> Vec<f64> { batch.column(name).iter().flatten().copied().collect() };
     // A rate or a time of 0 or below is no measurement: exo writes a decode rate of 0 for one token and for failed streams.
-    let positive = |name: &str| -> Vec<f64> { known(name).into_iter().filter(|value| *value > 0.0).collect() };
+    let positive = |name: &str| -> Vec<f64> { known(name).into_iter().filter(|value| is_positive(*value)).collect() };
     let rates = || -> Vec<Option<f64>> {
-        batch.column(frame::GENERATION_TPS).iter().map(|rate| rate.filter(|rate| *rate > 0.0)).collect()
+        batch.column(frame::GENERATION_TPS).iter().map(|rate| rate.filter(|rate| is_positive(*rate))).collect()
     };
     let concurrency = cell.key.together();
     let one = |value: Option<f64>| -> Vec<f64> { value.into_iter().collect() };

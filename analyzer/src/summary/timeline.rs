@@ -18,7 +18,7 @@ pub(super) fn timeline(loaded: &Loaded, measured: &[MeasuredCell]) -> Option<Tim
             node_id: series.node_id.clone(),
             label: facts::node_name(file, &series.node_id).unwrap_or_else(|| series.node_id.clone()),
             t_s: series.t_s.clone(),
-            power_w: series.columns.sys_power.clone(),
+            power_w: series.columns.powers_w().into_owned(),
             temperature_c: series.columns.temp.clone(),
         })
         .collect();

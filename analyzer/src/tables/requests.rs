@@ -5,6 +5,7 @@ use polars::prelude::{DataFrame, PolarsError};
 use super::{Column, Table, Values, origin};
 use crate::frame::{self, FrameError, columns as names};
 use crate::import::Loaded;
+use crate::metric::is_value;
 use crate::record::{GenerationStats, Run, RunDetail, Timing};
 
 /// The requests of a file. `run` names the run: the same word for the same content.
@@ -82,7 +83,8 @@ pub fn requests(loaded: &Loaded, run: &str) -> Result<Table, FrameError> {
     table.number("at_first_token_s", instant(|timing| timing.first_token_s));
     table.number("at_last_token_s", instant(|timing| timing.last_token_s));
     table.number("at_done_s", instant(|timing| Some(timing.done_s)));
-    let offsets = runs.iter().map(|run| detail(run)?.timing.token_offsets_s.clone()).collect();
+    let whole = |offsets: &Vec<f64>| offsets.iter().all(|offset| is_value(*offset));
+    let offsets = runs.iter().map(|run| detail(run)?.timing.token_offsets_s.clone().filter(whole)).collect();
     table.columns.push(Column { name: "token_offsets_s", values: Values::Numbers(offsets) });
 
     table.text("placement_sharding", runs.iter().map(|run| run.placement_sharding.as_deref().map(str::to_owned)));

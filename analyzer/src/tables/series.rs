@@ -42,7 +42,8 @@ pub fn series(loaded: &Loaded, run: &str) -> Table {
     };
     table
         .number("poll_s", all.iter().flat_map(|series| (0..series.t_s.len()).map(|at| series.poll_s.get(at).copied())));
-    table.number("power_w", column(|columns| &columns.sys_power));
+    let powers = all.iter().flat_map(|series| (0..series.t_s.len()).map(|place| series.columns.power_w(place)));
+    table.number("power_w", powers);
     table.number("temperature_c", column(|columns| &columns.temp));
     table.number("gpu_usage_ratio", column(|columns| &columns.gpu_usage));
     table.number("performance_cores_ratio", column(|columns| &columns.pcpu_usage));

@@ -39,6 +39,9 @@ impl Arguments {
         check_names(&self.files)?;
         let files: Vec<MeasuredFile> =
             self.files.iter().map(|name| measure(name, &[])).collect::<Result<_, _>>().map_err(as_failure)?;
+        if let Some(reason) = calibration::unlike(&files) {
+            return Err(CliError::failed(reason));
+        }
         let found = calibration::calibrate(&files).map_err(refused).map_err(as_failure)?;
         let text = render::json(&found).map_err(CliError::failed)?;
         document::write(Some(&self.output), &text).map_err(CliError::failed)?;

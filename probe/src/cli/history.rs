@@ -15,7 +15,8 @@ use crate::report::render::{self, Look, OverviewFormat};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 The newest file is compared with all files of the seven days before it, and with those since the last change of level. A
-file's time is the start of its run; where it does not tell, as exo's own files, the date of the file.
+file's time is the start of its run; where it does not tell, as exo's own files, the date of the file. Files of another
+class than the newest are left out. Where the newest has one session, the base's tell how much sessions differ.
 
 What was measured is kept in .exoscope-history.parquet beside the files, so that a file is read again only when it changed.
 The file may be deleted at any time; it never changes an answer.

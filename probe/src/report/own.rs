@@ -1,10 +1,11 @@
 //! Files of this program that are no result files, and what to do with them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{BufRead as _, BufReader, Read as _};
 
 use flate2::read::MultiGzDecoder;
-use serde_json::Value;
+use serde::de::IgnoredAny;
 
 /// Which file of this program it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,8 +44,12 @@ pub fn kind(bytes: &[u8]) -> Option<Own> {
     }
     let whole = if unpacked.is_empty() { bytes } else { unpacked.as_slice() };
     let line = whole.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty())?;
-    let first: Value = serde_json::from_slice(line).ok()?;
-    let has = |key: &str| first.get(key).is_some();
+    if line.len() as u64 > LOOKED_AT {
+        return None;
+    }
+    // The keys alone: the values of a file that lies may take more memory than there is.
+    let first: BTreeMap<String, IgnoredAny> = serde_json::from_slice(line).ok()?;
+    let has = |key: &str| first.contains_key(key);
     if has("exoscope_recording") || (has("seq") && has("target")) {
         Some(Own::Recording)
     } else if has("event") && has("provenance") {

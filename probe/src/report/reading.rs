@@ -6,13 +6,13 @@ use std::path::Path;
 
 use super::document::STANDARD;
 
-/// The most bytes that are read of a device, a pipe or standard input: as much as a packed file may unpack to.
-pub(crate) const MOST: u64 = 2 << 30;
+/// The most bytes that are read as a whole, of a device, a pipe or a file: as much as a packed file may unpack to.
+pub(crate) const MOST: u64 = 1 << 30;
 
 /// All bytes of a file; "-" is standard input.
 ///
 /// # Errors
-/// The system's own, and a sentence for a stream that does not end within 2 GiB.
+/// The system's own, and a sentence for what does not end within 1 GiB.
 pub fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     if path == Path::new(STANDARD) {
         return within(io::stdin().lock(), MOST);
@@ -21,6 +21,10 @@ pub fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     let found = file.metadata()?;
     if !found.is_file() {
         return within(file, MOST);
+    }
+    if found.len() > MOST {
+        let larger = format!("it is larger than {} MiB and no result file that can be read row by row", MOST >> 20);
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("{larger}; split it")));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(found.len()).unwrap_or(0));
     file.read_to_end(&mut bytes)?;

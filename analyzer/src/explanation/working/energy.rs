@@ -108,7 +108,7 @@ impl Around<'_> {
                 && nodes.contains(&series.node_id)
                 && series.instance_id.as_deref().is_none_or(|id| run.instance_id.as_deref() == Some(id))
         });
-        let powers = of_batch.flat_map(|series| series.t_s.iter().zip(&series.columns.sys_power));
+        let powers = of_batch.flat_map(|series| series.t_s.iter().zip(series.columns.powers_w().into_owned()));
         let readings = powers.filter(|(t, power)| (from..=to).contains(*t) && power.is_some()).count();
         let how = match metric {
             Metric::EnergyExoClient => "trapezoids from the first to the last of {0} power readings",
