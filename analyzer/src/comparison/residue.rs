@@ -7,7 +7,7 @@ use super::measured::MeasuredFile;
 use crate::summary::Fact;
 
 /// Facts that differ for every two runs and explain nothing.
-const ALWAYS_DIFFERENT: [&str; 4] = ["started", "ended", "starts", "command"];
+const ALWAYS_DIFFERENT: [&str; 5] = ["started", "ended", "starts", "command", "sha256"];
 
 /// The facts of a side, in the reading order of its first file; where the files differ, all their values.
 struct Facts(Vec<(Fact, BTreeSet<Option<String>>)>);

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::frame::{self, Cell};
 use crate::import::Loaded;
+use crate::metric::Metric;
 use crate::record::{Failure, FailureKind, ResultFile, Run};
 use crate::statistics::{outlier, quantile, spread};
 use crate::{course, stability, units};
@@ -186,7 +187,9 @@ fn summary(cell: &Cell, sample: &Sample) -> Option<MetricSummary> {
     let drift = course::drift(sample.metric, &batches);
     let steps = course::steps(sample.metric, &batches);
     let no_spread = outlier::have_no_spread(&values);
-    let outliers = distribution::outliers(definition.unit, &values);
+    // Peak memory comes out the same on every repeat, but for a step of the allocator: a spread that says nothing.
+    let constant = sample.metric == Metric::PeakMemory;
+    let outliers = if constant { Vec::new() } else { distribution::outliers(definition.unit, &values) };
     let mut warnings = sample.warnings.clone();
     warnings.extend(distribution::notes(&outliers, values.len()));
     warnings.extend(drift.as_ref().and_then(|drift| drift.words(batches.len())));

@@ -103,6 +103,13 @@ fn target(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>)
         })
     }));
     facts.add("placements", "Placement", placements);
+    // The same placement on other machines is another measurement.
+    let holders = distinct(file.runs.iter().map(|run| {
+        let nodes = &run.exoscope.as_ref()?.placement.as_ref()?.nodes;
+        let name = |id: &String| node_name(file, id).unwrap_or_else(|| id.clone());
+        Some(nodes.iter().map(name).collect::<Vec<_>>().join(" + "))
+    }));
+    facts.add("holders", "Model held by", holders);
     let downloads = file.runs.iter().filter_map(|run| run.download_duration_s).reduce(f64::max);
     facts.add_known("download", "Download", downloads.map(|seconds| format!("{} s", units::fixed(seconds, 1))));
     prompt_cache(facts, file, provenance);
