@@ -70,6 +70,19 @@ bench-analyzer *SECTIONS: (setup "test") viewer
     . tests/setup/paths.sh && EXOSCOPE_PEER_PYTHON="$cache/peers/bin/python" EXOSCOPE_CHROMIUM="$(chromium_path)" \
         EXOSCOPE_VIEWER="{{ justfile_directory() }}/web/dist" cargo bench --workspace --bench analyzer --locked -- {{ SECTIONS }}
 
+# Look for bytes that bring an importer down (exo_rows, exo_log, vllm, …), then keep the smallest inputs of each way through it
+[group('work on it')]
+fuzz TARGET SECONDS="600":
+    command -v cargo-fuzz > /dev/null || cargo install --locked cargo-fuzz
+    mkdir -p analyzer/fuzz/corpus/{{ TARGET }} "{{ target }}/corpus"
+    if [ -f analyzer/fuzz/corpus/{{ TARGET }}.tar.gz ]; then \
+        mkdir -p "{{ target }}/corpus/{{ TARGET }}" && tar -xzf analyzer/fuzz/corpus/{{ TARGET }}.tar.gz -C "{{ target }}/corpus/{{ TARGET }}"; fi
+    mkdir -p "{{ target }}/corpus/{{ TARGET }}" && cp analyzer/fuzz/corpus/{{ TARGET }}/* "{{ target }}/corpus/{{ TARGET }}/"
+    cd analyzer && cargo +nightly fuzz run {{ TARGET }} "{{ target }}/corpus/{{ TARGET }}" -- -max_total_time={{ SECONDS }} -rss_limit_mb=3000
+    cd analyzer && rm -rf "{{ target }}/corpus/kept" && mkdir "{{ target }}/corpus/kept" && \
+        cargo +nightly fuzz run {{ TARGET }} "{{ target }}/corpus/kept" -- -merge=1 -max_len=4096 "{{ target }}/corpus/{{ TARGET }}"
+    tar -czf analyzer/fuzz/corpus/{{ TARGET }}.tar.gz -C "{{ target }}/corpus/kept" .
+
 # Type-check the code for macOS on another system
 [group('work on it')]
 check-macos:

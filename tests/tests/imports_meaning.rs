@@ -345,3 +345,18 @@ fn a_mean_that_its_samples_contradict_is_told() {
         test(900.0)
     );
 }
+
+#[test]
+fn a_count_of_failures_that_lies_fills_no_memory() {
+    let log =
+        std::fs::read_to_string(tests::root().join("analyzer/fuzz/corpus/exo_log/errors_without_end.log")).unwrap();
+    let found = load("lying.log", log.as_bytes()).unwrap();
+    assert!(found.file.failures.len() <= 10_100, "{}", found.file.failures.len());
+    assert!(found.notices.iter().any(|notice| notice.contains("of which 10000 are listed")), "{:?}", found.notices);
+    let mut counted = fixture("inference_perf.json");
+    counted["failures"]["count"] = 60_000.into();
+    let found = read(&counted);
+    assert!(
+        found.notices.iter().any(|notice| notice == "60000 requests are counted as failed, of which 10000 are listed")
+    );
+}

@@ -118,9 +118,8 @@ fn asked(document: &Value, side: &str) -> Option<u64> {
 fn errors(document: &Value, row: &Row, found: &mut Found) {
     for entry in document.get("error_summary").and_then(Value::as_array).into_iter().flatten() {
         let words = entry.pointer("/error_details/message").and_then(Value::as_str).unwrap_or("counted as failed");
-        for place in 0..whole(entry, "count").unwrap_or(1).min(10_000) {
-            found.failures.push(failure(row, FailureKind::Untold, words, u32::try_from(place).unwrap_or(u32::MAX)));
-        }
+        let count = whole(entry, "count").unwrap_or(1);
+        found.fail(count, |place| failure(row, FailureKind::Untold, words, place));
     }
     if document.get("was_cancelled") == Some(&Value::Bool(true)) {
         found.notices.push("the run was cancelled before its end".into());

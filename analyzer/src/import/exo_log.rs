@@ -102,7 +102,7 @@ impl Log {
             self.built_at = self.built_at.or(self.now);
         } else if words.starts_with("[concurrent ") {
             self.batches += 1;
-            self.errors += value(words, "errors=").map_or(0, |errors| errors as u64);
+            self.errors = self.errors.saturating_add(value(words, "errors=").map_or(0, |errors| errors as u64));
             self.walls.extend(value(words, "wall_s=").filter(|seconds| *seconds >= 0.0));
             self.found.unread.words(words, &["wall_s=", "errors="], value, 0.0);
         } else if words.starts_with("prompt_tps=") {
@@ -141,7 +141,8 @@ impl Log {
         unread.words(words, &NUMBERS, value, 0.0);
         unread.words(words, &["peak_memory="], |line, _| peak_bytes(line), 0.0);
         let concurrency = u64::from(row.concurrency.unwrap_or(1));
-        let requests = if concurrency > 1 { self.batches.max(1) * concurrency } else { self.built.max(1) };
+        let requests =
+            if concurrency > 1 { self.batches.max(1).saturating_mul(concurrency) } else { self.built.max(1) };
         self.fail(&row, self.errors);
         let count = |name: &str| value(words, name).filter(|tokens| *tokens >= 0.0).map(|tokens| tokens as u64);
         row.prompt_tps = value(words, "prompt_tps=");
@@ -202,11 +203,12 @@ impl Log {
             .last_error
             .clone()
             .unwrap_or_else(|| "the log holds no summary of it and does not tell why".to_owned());
-        for place in 0..u32::try_from(requests).unwrap_or(u32::MAX) {
+        let span = (self.built_at, self.now);
+        self.found.fail(requests, |place| {
             let mut failed = failure(row, FailureKind::Untold, &words, place);
-            (failed.sent_s, failed.ended_s) = (self.built_at, self.now);
-            self.found.failures.push(failed);
-        }
+            (failed.sent_s, failed.ended_s) = span;
+            failed
+        });
     }
 
     fn into_found(mut self) -> Result<Found, String> {

@@ -72,7 +72,20 @@ pub(super) struct Row {
     pub(super) figures: Figures,
 }
 
+/// More failures than this of one count are told in words: a list of a million equal entries tells nothing, and a count that
+/// lies would fill the memory.
+const FAILURES_LISTED: u64 = 10_000;
+
 impl Found {
+    /// Lists requests that a tool counts as failed.
+    pub(super) fn fail(&mut self, count: u64, mut one: impl FnMut(u32) -> Failure) {
+        let listed = count.min(FAILURES_LISTED);
+        self.failures.extend((0..u32::try_from(listed).unwrap_or(u32::MAX)).map(&mut one));
+        if count > listed {
+            self.notices.push(format!("{count} requests are counted as failed, of which {listed} are listed"));
+        }
+    }
+
     /// Keeps what the file tells of itself under a name; what several documents tell stands side by side.
     pub(super) fn tell(&mut self, key: String, words: String) {
         match self.about.get_mut(&key) {
@@ -150,7 +163,7 @@ pub(super) fn lay_down(found: &mut Found) -> ResultFile {
         ));
     }
     if rows.iter().any(|row| row.concurrency.is_none() && (row.figures.stands_for > Some(1) || row.place > Some(0))) {
-        found.notices.push("it does not tell how many requests ran at once;".to_owned());
+        found.notices.push("it does not tell how many requests ran at once".to_owned());
     }
     let mut values: BTreeMap<&str, BTreeSet<Option<&str>>> = BTreeMap::new();
     let names: BTreeSet<&str> = rows.iter().flat_map(|row| row.settings.keys().map(String::as_str)).collect();

@@ -42,14 +42,8 @@ pub(super) fn import(documents: &[Value]) -> Result<Found, String> {
             row.figures.published.extend(metrics.iter().map(|(name, metric)| (name.clone(), metric.clone())));
         }
         let failed = document.get("failures").and_then(|failures| whole(failures, "count")).unwrap_or(0);
-        for place in 0..failed.min(10_000) {
-            found.failures.push(failure(
-                &row,
-                FailureKind::Untold,
-                "counted as failed; the file does not tell why",
-                u32::try_from(place).unwrap_or(u32::MAX),
-            ));
-        }
+        let why = "counted as failed; the file does not tell why";
+        found.fail(failed, |place| failure(&row, FailureKind::Untold, why, place));
         if let Some(late) = mean("/load_summary/schedule_delay").filter(|late| *late > 0.1) {
             found.notices.push(format!(
                 "requests were sent {late:.1} s later than scheduled on average: the generator itself was the limit"

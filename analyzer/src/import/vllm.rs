@@ -157,9 +157,6 @@ fn one(result: &Value, first: Option<f64>, found: &mut Found) -> Result<(), Stri
     Ok(())
 }
 
-/// More failures than this are counted in words: a list of a million equal entries tells nothing.
-const FAILURES_LISTED: u64 = 10_000;
-
 /// The requests that failed, each with its own length where the file lists it.
 fn failures(result: &Value, row: &Row, failed: u64, found: &mut Found) {
     let list = |key: &str| result.get(key).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
@@ -169,19 +166,16 @@ fn failures(result: &Value, row: &Row, failed: u64, found: &mut Found) {
         .enumerate()
         .filter_map(|(place, words)| Some((place, words.as_str().filter(|words| !words.is_empty())?)))
         .collect();
-    for number in 0..failed.min(FAILURES_LISTED) {
+    found.fail(failed, |number| {
         let one = usize::try_from(number).ok().and_then(|number| said.get(number));
         let mut row = row.clone();
         // The lists are in the order of the requests only where they hold all of them.
         let own = one.filter(|_| lengths.len() == errors.len()).and_then(|(place, _)| lengths.get(*place)?.as_u64());
         row.pp = own.or(row.pp);
         let words = one.map_or("counted as failed; the file does not tell why", |(_, words)| *words);
-        let place = one.map_or(number, |(place, _)| *place as u64);
-        found.failures.push(failure(&row, FailureKind::Untold, words, u32::try_from(place).unwrap_or(u32::MAX)));
-    }
-    if failed > FAILURES_LISTED {
-        found.notices.push(format!("{failed} requests failed, of which {FAILURES_LISTED} are listed"));
-    }
+        let place = one.map_or(number, |(place, _)| u32::try_from(*place).unwrap_or(u32::MAX));
+        failure(&row, FailureKind::Untold, words, place)
+    });
 }
 
 /// What `--save-detailed` keeps: a list per figure, an entry per request, in seconds.
