@@ -32,7 +32,7 @@ mod extent;
 mod foreign;
 mod guidellm;
 mod inference_perf;
-mod instant;
+pub(crate) mod instant;
 mod llama_bench;
 mod llama_benchy;
 mod llama_table;

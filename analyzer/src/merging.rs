@@ -160,7 +160,12 @@ fn difference(first: &ResultFile, other: &ResultFile) -> Option<String> {
     let class = |file: &ResultFile| {
         file.source.as_ref().map_or(Comparability::Endpoint, |source| source.class).words().to_owned()
     };
-    differ("the model", models(first), models(other))
+    let simulated = |file: &ResultFile| {
+        let simulated = file.exoscope.as_ref().is_some_and(|provenance| provenance.simulated);
+        if simulated { "simulated" } else { "measured" }.to_owned()
+    };
+    differ("where they come from", simulated(first), simulated(other))
+        .or_else(|| differ("the model", models(first), models(other)))
         .or_else(|| differ("the class", class(first), class(other)))
         .or_else(|| {
             let (first, other) = (first.exoscope.as_ref()?, other.exoscope.as_ref()?);

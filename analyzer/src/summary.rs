@@ -383,9 +383,7 @@ pub fn report(loaded: &Loaded) -> Result<FileReport, FrameError> {
 /// The summary of a file whose samples are known.
 pub(crate) fn report_of(loaded: &Loaded, measured: &[MeasuredCell]) -> FileReport {
     let provenance = loaded.file.exoscope.as_ref();
-    let mut notices = loaded.notices.clone();
-    notices.extend(provenance.iter().flat_map(|provenance| provenance.notices.iter().cloned()));
-    notices.extend(facts::channel_notices(&loaded.file));
+    let mut notices = file_notices(loaded);
     let timeline = timeline::timeline(loaded, measured);
     if timeline.is_none() && !loaded.file.metric_series.is_empty() {
         notices.push("power over time is not drawn: the documents of the file count from different starts".to_owned());
@@ -406,6 +404,14 @@ pub(crate) fn report_of(loaded: &Loaded, measured: &[MeasuredCell]) -> FileRepor
         failures: cells::failures(&loaded.file),
         timeline,
     }
+}
+
+/// What makes the numbers of a file as a whole doubtful, a sentence each.
+pub(crate) fn file_notices(loaded: &Loaded) -> Vec<String> {
+    let mut notices = loaded.notices.clone();
+    notices.extend(loaded.file.exoscope.iter().flat_map(|provenance| provenance.notices.iter().cloned()));
+    notices.extend(facts::channel_notices(&loaded.file));
+    notices
 }
 
 /// That there is no energy, and why: a reader who looks for it must not take its absence for an oversight, nor a server's

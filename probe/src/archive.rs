@@ -16,8 +16,9 @@ use std::path::{Path, PathBuf};
 use analyzer::comparison::Options;
 use analyzer::comparison::history::Dated;
 use analyzer::comparison::measured::MeasuredFile;
+use analyzer::import::ImportError;
 
-use crate::report::document;
+use crate::report::document::{self, DocumentError};
 use cache::Cache;
 use stamp::Stamp;
 
@@ -47,6 +48,21 @@ pub struct Archive<'a> {
     remembered: u64,
 }
 
+/// Why a file of an archive is left out.
+#[derive(Debug)]
+pub struct LeftOut {
+    /// A sentence with the file's name.
+    pub reason: String,
+    /// Whether it is a file that broke off or was spoilt, and not one of another kind.
+    pub is_broken: bool,
+}
+
+impl From<String> for LeftOut {
+    fn from(reason: String) -> Self {
+        Self { reason, is_broken: false }
+    }
+}
+
 #[derive(Debug)]
 struct Fresh {
     folder: PathBuf,
@@ -66,8 +82,8 @@ impl<'a> Archive<'a> {
     /// Adds a file: as it is remembered where it is still the same, else read and measured.
     ///
     /// # Errors
-    /// A sentence with the file's name, where it is no result file or cannot be read.
-    pub fn add(&mut self, path: &Path) -> Result<(), String> {
+    /// [`LeftOut`], where it is no result file or cannot be read.
+    pub fn add(&mut self, path: &Path) -> Result<(), LeftOut> {
         let known = if self.remembering == Remembering::Off { None } else { known(path) };
         let remembered = known.as_ref().and_then(|(folder, name, stamp)| {
             let anew = self.remembering == Remembering::Anew;
@@ -80,7 +96,14 @@ impl<'a> Archive<'a> {
             self.files.push(dated(path, file)?);
             return Ok(());
         }
-        let loaded = document::load(&path.to_string_lossy()).map_err(|error| error.to_string())?;
+        let loaded = document::load(&path.to_string_lossy()).map_err(|error| LeftOut {
+            is_broken: matches!(
+                &error,
+                DocumentError::Import(ImportError::Empty { .. } | ImportError::NotJson { .. })
+                    | DocumentError::Read { .. }
+            ),
+            reason: error.to_string(),
+        })?;
         let file = MeasuredFile::of(&loaded).map_err(|error| format!("{}: {error}", path.display()))?;
         drop(loaded);
         // A file that was written to meanwhile is none that can be known again.
@@ -145,8 +168,8 @@ fn dated(path: &Path, file: MeasuredFile) -> Result<Dated, String> {
     Ok(Dated { file, at_s: at.as_nanosecond() as f64 / 1e9, at: words })
 }
 
-/// The files that names stand for: of folders their JSON files, packed ones with them, of patterns with * and ? in the last part what fits, and
-/// files. Each once, in the order of their names.
+/// The files that names stand for: of folders all that are not hidden, of patterns with * and ? in the last part what fits,
+/// and files. Each once, in the order of their names.
 ///
 /// # Errors
 /// The folder that cannot be read, and the system's reason.
@@ -155,9 +178,7 @@ pub fn paths(names: &[String]) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     for name in names {
         let path = Path::new(name);
         if path.is_dir() {
-            for pattern in ["*.json", "*.json.gz"] {
-                paths.extend(pattern::matching(path, pattern)?);
-            }
+            paths.extend(pattern::matching(path, "*")?);
         } else if path.exists() {
             paths.push(path.to_path_buf());
         } else {

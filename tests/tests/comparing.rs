@@ -316,3 +316,32 @@ fn one_thing_may_differ_between_cells_and_two_may_not() {
         "{found:#}"
     );
 }
+
+#[test]
+fn an_archive_is_ordered_by_what_its_files_tell_and_a_broken_newest_is_no_pass() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = folder.path().join("archive");
+    std::fs::create_dir(&archive).unwrap();
+    // Console logs tell when they began; their files' dates are those of this copy, in the other order.
+    let log = std::fs::read_to_string(tests::fixture("imports/exo_run.log")).unwrap();
+    let day = |name: &str, day: &str| {
+        let rate = format!("gen_tps={}", if name == "newer.log" { "16.25" } else { "16.00" });
+        std::fs::write(archive.join(name), log.replace("2026-06-01", day).replace("gen_tps=16.00", &rate)).unwrap();
+    };
+    day("newer.log", "2026-06-03");
+    day("older.log", "2026-06-02");
+    let history = || exoscope(&["history", archive.to_str().unwrap(), "--format", "json", "--no-cache"]);
+    let output = history();
+    let found: Value = serde_json::from_str(&out(&output)).unwrap_or_else(|_| panic!("{output:?}"));
+    let files: Vec<&str> =
+        found["files"].as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap()).collect();
+    assert!(files[0].ends_with("older.log") && files[1].ends_with("newer.log"), "{files:?}");
+    assert!(!found["files"][0]["at"].as_str().unwrap().contains("date of the file"), "{}", found["files"][0]);
+
+    std::fs::write(archive.join("newest.json"), "{\"runs\": [{\"elapsed_s\": 1").unwrap();
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+    std::fs::File::options().write(true).open(archive.join("newest.json")).unwrap().set_modified(later).unwrap();
+    let output = history();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("newer than what was judged"), "{output:?}");
+}

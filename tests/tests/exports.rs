@@ -507,3 +507,23 @@ fn duckdb_reads_the_folder_and_the_archive() {
         }
     }
 }
+
+#[test]
+fn every_line_of_a_go_benchmark_is_a_name_a_count_and_pairs() {
+    for name in ["vllm_bench_serve.json", "aiperf.json", "guidellm.json", "llama_bench.json", "exo_run.log"] {
+        let output = std::process::Command::new(tests::exoscope().unwrap())
+            .arg("export")
+            .arg(tests::fixture(&format!("imports/{name}")))
+            .args(["--format", "gobench"])
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("Benchmark")).collect();
+        assert!(!lines.is_empty(), "{name}");
+        for line in lines {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            assert!(words.len() >= 4 && words.len() % 2 == 0, "{name}: {line}");
+            assert!(words[1].parse::<u64>().is_ok() && words[2].parse::<f64>().is_ok(), "{name}: {line}");
+        }
+    }
+}

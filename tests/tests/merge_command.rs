@@ -147,3 +147,16 @@ fn the_merged_file_is_what_its_name_says() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.contains("name another place with --output"), "{said}");
 }
+
+#[test]
+fn what_was_simulated_is_not_merged_with_what_was_measured() {
+    let file = |name: &str| tests::fixture(&format!("results/{name}.json")).display().to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let output = std::process::Command::new(tests::exoscope().unwrap())
+        .args(["merge", &file("exoscope_simulated_base"), &file("exoscope_energy"), "--output"])
+        .arg(folder.path().join("both.json"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("where they come from (simulated, measured)"), "{said}");
+}

@@ -273,3 +273,26 @@ fn a_recording_that_was_cut_off_says_what_it_lost() {
     assert!(!text.contains("zebra") && text.contains("model_id=lab/m&token=redacted"), "{text}");
     assert!(text.contains("\\\"sharding\\\": \\\"Pipeline\\\""), "{text}");
 }
+
+#[test]
+fn a_redacted_file_is_still_comparable_with_its_original() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = tests::exoscope().unwrap();
+    for name in ["results/exoscope_energy.json", "imports/guidellm.json", "imports/aiperf.json"] {
+        let (original, redacted) = (tests::fixture(name), folder.path().join("redacted.json"));
+        let output =
+            std::process::Command::new(&program).arg("redact").arg(&original).arg("--output").arg(&redacted).output();
+        assert!(output.unwrap().status.success());
+        let output = std::process::Command::new(&program)
+            .arg("compare")
+            .args([&original, &redacted])
+            .args(["--format", "json", "--fail-on", "never"])
+            .output()
+            .unwrap();
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let rows = found["cells"].as_array().unwrap().iter().flat_map(|cell| cell["metrics"].as_array().unwrap());
+        let lost = rows.filter(|row| row["verdict"] == "not_comparable").count();
+        assert_eq!(lost, 0, "{name}: {}", found["headline"]);
+        std::fs::remove_file(&redacted).unwrap();
+    }
+}

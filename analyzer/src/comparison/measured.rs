@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::frame::{self, Batch, FrameError};
-use crate::import::Loaded;
+use crate::import::{Loaded, instant};
 use crate::metric::Metric;
 use crate::record::{Comparability, PowerScope, Provenance};
 use crate::statistics::spread;
@@ -186,6 +186,16 @@ impl Session {
     }
 }
 
+/// When the run began. Other tools spell it in many ways, and some without a zone: that is taken as UTC, as in every file of
+/// the same tool.
+fn started_at(loaded: &Loaded) -> Option<String> {
+    let own = loaded.file.exoscope.as_ref().map(|provenance| provenance.started_at.clone());
+    own.or_else(|| {
+        let told = loaded.file.source.as_ref()?.started_at.as_deref()?;
+        Some(instant::parse(told).map_or_else(|| told.to_owned(), |at| format!("{}Z", instant::words(at.unix_s))))
+    })
+}
+
 impl MeasuredFile {
     /// Measures a file.
     ///
@@ -218,9 +228,9 @@ impl MeasuredFile {
             definitions: provenance.map_or_else(|| ("exo_bench".to_owned(), 1), definitions),
             failed: loaded.file.failures.iter().filter(|failure| !failure.warmup).count() as u64,
             fingerprint: fingerprint::fingerprint(&loaded.file.runs),
-            started_at: provenance.map(|provenance| provenance.started_at.clone()),
+            started_at: started_at(loaded),
             facts: summary::facts(loaded),
-            notices: loaded.notices.clone(),
+            notices: summary::file_notices(loaded),
             cells: measured.into_iter().map(MeasuredCell::of).collect(),
         }
     }

@@ -204,7 +204,8 @@ fn interval_percent(effect: &Effect) -> Option<[f64; 2]> {
 }
 
 fn resolves_percent(effect: &Effect) -> Option<f64> {
-    Some(difference::percent(effect.half_width)).filter(|width| width.is_finite())
+    // A pair that sees nothing short of a tenfold change cannot tell.
+    Some(difference::percent(effect.half_width)).filter(|width| *width < 1000.0)
 }
 
 fn take(weighed: Weighed, row: &mut Row) {

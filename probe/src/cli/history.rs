@@ -1,6 +1,6 @@
 //! `exoscope history`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use analyzer::comparison::history;
 use analyzer::units;
@@ -56,11 +56,13 @@ impl Arguments {
             CliError::incomparable(format!("{}: cannot be read: {error}", folder.display()))
         };
         let mut archive = Archive::new(self.remembering(), &options);
+        let mut left_out = Vec::new();
         for path in archive::paths(&self.archive).map_err(unreadable)? {
             self.judging.spare(self.output.as_deref(), [path.as_path()])?;
             // An archive holds other files, too; what was left out is said.
-            if let Err(reason) = archive.add(&path) {
-                say(&format!("exoscope: {reason}; left out"));
+            if let Err(left) = archive.add(&path) {
+                say(&format!("exoscope: {}; left out", left.reason));
+                left_out.extend(left.is_broken.then_some(path));
             }
         }
         let remembered = archive.remembered();
@@ -73,11 +75,21 @@ impl Arguments {
             return Err(CliError::incomparable(format!("{}: no result file in it", self.archive.join(", "))));
         }
         let found = history::history(files, &options).map_err(refused)?;
+        let newest = found.files.last().map(|file| PathBuf::from(&file.name));
+        let unread = newest.as_deref().and_then(|newest| left_out.iter().find(|path| is_newer_result(path, newest)));
         let text =
             render::history(&found, self.format, Look::of(self.output.as_deref())).map_err(CliError::incomparable)?;
         document::write(self.output.as_deref(), &text).map_err(CliError::incomparable)?;
         let segments = found.against_segments.iter().map(|segment| &segment.comparison);
-        Ok(self.judging.exit(found.against_week.iter().chain(segments)))
+        let exit = self.judging.exit(found.against_week.iter().chain(segments));
+        match unread {
+            // A gate that judges yesterday's run in place of a broken one of today guards nothing.
+            Some(path) if exit == Exit::Done => {
+                say(&format!("exoscope: {} is newer than what was judged and cannot be read", path.display()));
+                Ok(Exit::Incomparable)
+            }
+            _ => Ok(exit),
+        }
     }
 
     const fn remembering(&self) -> Remembering {
@@ -87,4 +99,13 @@ impl Arguments {
             (false, false) => Remembering::On,
         }
     }
+}
+
+/// Whether a file that could not be read should have been judged: by its name it is a result file, and it was written after
+/// the newest that could.
+fn is_newer_result(path: &Path, newest: &Path) -> bool {
+    let written = |path: &Path| std::fs::metadata(path).and_then(|found| found.modified()).ok();
+    let is_result =
+        path.extension().is_some_and(|ending| ["json", "jsonl", "gz", "log"].iter().any(|one| ending == *one));
+    is_result && written(path).zip(written(newest)).is_some_and(|(this, newest)| this > newest)
 }

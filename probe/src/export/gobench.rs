@@ -104,7 +104,9 @@ fn parts(key: &CellKey) -> String {
     ]
     .into_iter()
     .chain(key.settings.iter().map(|(name, value)| (name.as_str(), Some(value.clone()))))
-    .filter_map(|(name, value)| Some(format!("/{name}={}", word_of(&value?).replace('/', "_"))))
+    .filter_map(|(name, value)| {
+        Some(format!("/{}={}", word_of(name).replace(['/', '='], "_"), word_of(&value?).replace('/', "_")))
+    })
     .collect()
 }
 

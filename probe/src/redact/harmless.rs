@@ -217,6 +217,9 @@ pub(super) fn is_harmless(key: Option<&str>, within: Option<&str>, text: &str) -
     KEYS.contains(&key)
         || SENTENCES.contains(&key)
         || (matches!(key, "name" | "source") && within.is_some_and(|within| NAMED.contains(&within)))
+        // What was measured with, and AIPerf's models.
+        || (key == "name" && matches!(within, Some("method" | "items")))
+        || key == "backend_model"
         || is_plain(text)
 }
 

@@ -35,6 +35,14 @@ pub enum DocumentError {
         /// Which.
         own: Own,
     },
+    /// The same readings twice would count the same power twice.
+    #[error("{name}: the same power readings as {other}; each instrument is given once")]
+    SameReadings {
+        /// The file.
+        name: String,
+        /// The one that was given before.
+        other: String,
+    },
     /// The report could not be written.
     #[error("{name}: cannot be written: {source}")]
     Write {
@@ -76,12 +84,17 @@ fn stream(name: &str) -> io::Result<Option<Loaded>> {
 /// # Errors
 /// [`DocumentError`] names the file of readings and the reason.
 pub fn lay_over(loaded: &mut Loaded, power: &[String]) -> Result<(), DocumentError> {
+    let mut given: Vec<(&String, Vec<u8>)> = Vec::new();
     for name in power {
         let bytes =
             reading::bytes(Path::new(name)).map_err(|source| DocumentError::Read { name: name.clone(), source })?;
+        if let Some((other, _)) = given.iter().find(|(_, known)| *known == bytes) {
+            return Err(DocumentError::SameReadings { name: name.clone(), other: (*other).clone() });
+        }
         let (overlay, notices) = import::overlay::overlay(&loaded.file, name, &bytes)?;
         loaded.file.overlays.push(overlay);
         loaded.notices.extend(notices);
+        given.push((name, bytes));
     }
     Ok(())
 }
