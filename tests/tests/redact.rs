@@ -296,3 +296,27 @@ fn a_redacted_file_is_still_comparable_with_its_original() {
         std::fs::remove_file(&redacted).unwrap();
     }
 }
+
+#[test]
+fn a_node_that_is_called_like_a_field_takes_no_field_with_it() {
+    let text = std::fs::read_to_string(tests::fixture("results/exoscope_energy.json")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (file, redacted) = (folder.path().join("named.json"), folder.path().join("redacted.json"));
+    let report = |path: &std::path::Path| {
+        let program = tests::exoscope().unwrap();
+        let output =
+            std::process::Command::new(program).arg("report").arg(path).args(["--format", "csv"]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().lines().count()
+    };
+    for name in ["host", "session", "generation_tps", "power_usage"] {
+        std::fs::write(&file, text.replace("lab-studio-1", name)).unwrap();
+        let program = tests::exoscope().unwrap();
+        let output =
+            std::process::Command::new(program).arg("redact").arg(&file).arg("--output").arg(&redacted).output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(report(&redacted), report(&file), "{name}");
+        std::fs::remove_file(&redacted).unwrap();
+    }
+}

@@ -90,6 +90,8 @@ pub(super) fn doubts(file: &ResultFile) -> Vec<String> {
         .collect();
     doubts.extend(file.exoscope.as_ref().and_then(|provenance| start(&provenance.started_at)));
     doubts.extend(power::doubts(file));
+    // exo's own files are looked through where they are read.
+    doubts.extend(file.exoscope.as_ref().and_then(|_| super::exo::repeated(file)));
     let series = file.metric_series.iter().filter(|series| goes_back(series)).count();
     if series > 0 {
         let all = units::count(file.metric_series.len() as u64, "series");

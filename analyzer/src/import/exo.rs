@@ -134,10 +134,14 @@ pub(super) fn oddities(file: &ResultFile) -> Vec<String> {
     for ((client, server), count) in off {
         notices.push(format!("{count} rows with {client} prompt tokens by the client count {server} by the server"));
     }
-    if let Some(count) = repeated_rows(file) {
-        notices.push(format!("{count} rows repeat another row digit for digit; they are counted as they stand"));
-    }
+    notices.extend(repeated(file));
     notices
+}
+
+/// That rows are in the file twice.
+pub(super) fn repeated(file: &ResultFile) -> Option<String> {
+    let count = repeated_rows(file)?;
+    Some(format!("{count} rows repeat another row digit for digit; they are counted as they stand"))
 }
 
 fn repeated_rows(file: &ResultFile) -> Option<usize> {

@@ -102,7 +102,13 @@ impl Cache {
         let metadata = metadata.each_ref().map(|(key, value)| (*key, value.as_str()));
         let mut bytes = write_groups(&columns, carried.chain(measured), &metadata)?;
         seal(&mut bytes);
-        Ok(document::write_bytes(&self.folder.join(CACHE_NAME), &bytes)?)
+        let path = self.folder.join(CACHE_NAME);
+        // Whatever a link leads to is not ours to write over.
+        if std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink()) {
+            let source = std::io::Error::other("it is a link to another file");
+            return Err(DocumentError::Write { name: path.display().to_string(), source }.into());
+        }
+        Ok(document::write_bytes(&path, &bytes)?)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What each name is replaced by: the same word everywhere.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use super::edit::Edit;
 use super::learn::is_identity;
@@ -155,6 +156,10 @@ impl Names {
             Part::Value { key, within } => is_identity(key.as_deref()) || is_identity(within.as_deref()),
         };
         let text = decoded(raw);
+        // A node may be called as a field is; the field keeps its name.
+        if matches!(part, Part::Key { .. }) && !identity && is_field(&text) {
+            return edit.keep(raw);
+        }
         let whole = if identity { host_and_port(&text, &self.exact) } else { None };
         match whole.or_else(|| self.replaced(&text)) {
             // A string in its quotes cannot fail to be written.
@@ -162,6 +167,25 @@ impl Names {
             None => edit.keep(raw),
         }
     }
+}
+
+/// Whether the format of result files has a field of this name.
+fn is_field(key: &str) -> bool {
+    static FIELDS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+        let mut fields = BTreeSet::new();
+        collect(&analyzer::record::schema(), &mut fields);
+        fields
+    });
+    FIELDS.contains(key)
+}
+
+/// The names of all properties of a JSON Schema.
+fn collect(schema: &serde_json::Value, fields: &mut BTreeSet<String>) {
+    if let Some(properties) = schema.get("properties").and_then(serde_json::Value::as_object) {
+        fields.extend(properties.keys().cloned());
+    }
+    let inner = schema.as_object().into_iter().flat_map(|object| object.values());
+    inner.chain(schema.as_array().into_iter().flatten()).for_each(|inner| collect(inner, fields));
 }
 
 /// Whether a string is what names are replaced by, or an address that is none.
