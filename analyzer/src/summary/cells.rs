@@ -187,6 +187,7 @@ fn summary(cell: &Cell, sample: &Sample) -> Option<MetricSummary> {
     let drift = course::drift(sample.metric, &batches);
     let steps = course::steps(sample.metric, &batches);
     let no_spread = outlier::have_no_spread(&values);
+    let of_many = published::is_of_many(cell);
     // Peak memory comes out the same on every repeat, but for a step of the allocator: a spread that says nothing.
     let constant = sample.metric == Metric::PeakMemory;
     let outliers = if constant { Vec::new() } else { distribution::outliers(definition.unit, &values) };
@@ -210,11 +211,12 @@ fn summary(cell: &Cell, sample: &Sample) -> Option<MetricSummary> {
         stability: stability::classify(cv_percent),
         min: *sorted.first()?,
         max: *sorted.last()?,
-        mad: spread::median_absolute_deviation(&values),
+        mad: spread::median_absolute_deviation(&values).filter(|_| values.len() > 1),
         mean_interval: distribution::mean_interval(&sessions).filter(|_| !no_spread),
         median_interval: distribution::median_interval(&sessions),
-        percentiles: distribution::percentiles(&sorted),
-        slow_tail: distribution::slow_tail(definition.better, &sorted),
+        // The percentiles of means are none of requests.
+        percentiles: if of_many { Vec::new() } else { distribution::percentiles(&sorted) },
+        slow_tail: if of_many { Vec::new() } else { distribution::slow_tail(definition.better, &sorted) },
         outliers,
         no_spread,
         drift,

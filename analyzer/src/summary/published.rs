@@ -40,6 +40,11 @@ pub(super) fn requests(batch: &Batch) -> u64 {
     stands_for.iter().map(|requests| requests.map_or(1, |requests| requests as u64)).sum()
 }
 
+/// Whether a value stands for many requests: it is their mean and says nothing of how they lie.
+pub(super) fn is_of_many(cell: &Cell) -> bool {
+    cell.batches.iter().filter_map(stands_for).any(|requests| requests > 1.0)
+}
+
 /// Whether another tool measured the cell.
 pub(super) fn is_foreign(cell: &Cell) -> bool {
     cell.batches.iter().any(|batch| stands_for(batch).is_some())
