@@ -356,7 +356,7 @@ fn compare_measured(
     let judged = cells.iter().flat_map(|cell| &cell.metrics).filter_map(|metric| metric.verdict);
     let verdict = verdict::gravest(judged.chain(geomean.iter().filter_map(|row| row.verdict)));
     let residue = residue::residue(base, new);
-    let mut warnings: Vec<String> = objection.into_iter().collect();
+    let mut warnings: Vec<String> = objection.iter().cloned().collect();
     warnings.extend(warnings::of_the_whole(base, new, &cells));
     warnings.extend(warnings::of_the_sides(base, new, &residue));
     warnings.extend(options.calibration.as_ref().and_then(|known| warnings::of_the_calibration(known, &cells)));
@@ -364,7 +364,7 @@ fn compare_measured(
         base: names(base),
         new: names(new),
         simulated: base.iter().chain(new).any(|file| file.simulated),
-        headline: headline::headline(&cells, options),
+        headline: headline::headline(&cells, options, objection.as_deref()),
         verdict,
         delta_percent: options.delta_percent,
         delta_energy_percent: options.delta_energy_percent,

@@ -7,8 +7,11 @@ use crate::statistics::spread::mean;
 use crate::units;
 
 /// The sentence over all cells: what got worse, what got better, what was not decided, what is the same, and what of the base
-/// has nothing beside it.
-pub(super) fn headline(cells: &[CellComparison], options: &Options) -> String {
+/// has nothing beside it. `objection` is why nothing of the two sides is comparable.
+pub(super) fn headline(cells: &[CellComparison], options: &Options, objection: Option<&str>) -> String {
+    if let Some(objection) = objection {
+        return format!("Nothing can be compared: {objection}.");
+    }
     let has = |side: fn(&MetricComparison) -> bool| cells.iter().flat_map(|cell| &cell.metrics).any(side);
     if !has(|row| row.base.is_some() && row.new.is_some()) {
         return match (has(|row| row.base.is_some()), has(|row| row.new.is_some())) {
@@ -35,14 +38,15 @@ pub(super) fn headline(cells: &[CellComparison], options: &Options) -> String {
     }
 }
 
+/// What is said of a row that the base alone has, and of one that the new side alone has.
+pub(super) const ALONE: [&str; 2] = ["only the base has it", "only the new side has it"];
+
 /// In what the cells of the two sides differ, as far as a cell says it.
 fn why_none(cells: &[CellComparison]) -> String {
     let mut warnings = cells.iter().flat_map(|cell| &cell.metrics).flat_map(|row| &row.warnings);
-    let nearest = warnings.find_map(|warning| warning.split_once("; "));
-    nearest.map_or_else(
-        || "they measured different models, placements or lengths".to_owned(),
-        |(_, nearest)| nearest.to_owned(),
-    )
+    let nearest =
+        warnings.find_map(|warning| ALONE.iter().find_map(|alone| warning.strip_prefix(alone)?.strip_prefix("; ")));
+    nearest.unwrap_or("they measured different models, placements or lengths").to_owned()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,6 +6,7 @@
 //! 4. A standard error of both, with Satterthwaite's degrees of freedom, and Student's t.
 //! 5. Benjamini–Hochberg over all verdicts, then two thresholds and a word.
 
+use super::headline::ALONE;
 use super::logs::Logs;
 use super::matching::{self, Axis};
 use super::measured::{MeasuredCell, Sample};
@@ -102,8 +103,8 @@ fn row(metric: Metric, cell: &Beside<'_>, objection: Option<&str>) -> Option<Row
     let mut objections: Vec<String> = objection.map(str::to_owned).into_iter().collect();
     match (base, new) {
         (None, None) => return None,
-        (Some(_), None) => objections.push(format!("only the base has it{}", nearest(&cell.nearest))),
-        (None, Some(_)) => objections.push(format!("only the new side has it{}", nearest(&cell.nearest))),
+        (Some(_), None) => objections.push(format!("{}{}", ALONE[0], nearest(&cell.nearest))),
+        (None, Some(_)) => objections.push(format!("{}{}", ALONE[1], nearest(&cell.nearest))),
         (Some(_), Some(_)) => objections.extend(gate::varied(metric, &cell.axes)),
     }
     let mut warnings = Vec::new();
