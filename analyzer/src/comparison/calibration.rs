@@ -41,6 +41,9 @@ pub struct Calibration {
     pub false_alarms: FalseAlarms,
     /// Why the calibration is weaker than it looks.
     pub warnings: Vec<String>,
+    /// Whether it was learnt from the very base of a comparison. No file holds it.
+    #[serde(skip)]
+    pub of_base: bool,
 }
 
 /// How much one metric varies. Deviations are of natural logarithms, times 100: percent while they are small.
@@ -102,6 +105,7 @@ impl Calibration {
             metrics,
             false_alarms: FalseAlarms::default(),
             warnings: Vec::new(),
+            of_base: false,
         }
     }
 
@@ -268,7 +272,7 @@ pub(super) fn of_base(files: &[&MeasuredFile]) -> Option<Calibration> {
         .collect();
     let models = cells.iter().filter_map(|cell| cell.key.model_id.clone()).collect();
     let placements = cells.iter().map(|cell| cell.key.placement()).collect();
-    (!metrics.is_empty()).then(|| Calibration { models, placements, ..Calibration::of_metrics(metrics) })
+    (!metrics.is_empty()).then(|| Calibration { models, placements, of_base: true, ..Calibration::of_metrics(metrics) })
 }
 
 fn estimates(cells: &[MeasuredCell]) -> Vec<CalibratedMetric> {

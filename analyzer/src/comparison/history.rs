@@ -174,9 +174,6 @@ fn of_one_class(mut files: Vec<Dated>, notices: &mut Vec<String>) -> Vec<Dated> 
     files
 }
 
-/// What is said where the base tells how much sessions differ.
-const BY_CALIBRATION: &str = "deviation between sessions from the calibration";
-
 /// The newest file against others. It mostly has one session, which shows nothing of how much sessions differ; where nobody
 /// told that otherwise and the others are enough, they do.
 fn compare(base: &[&MeasuredFile], newest: &MeasuredFile, options: &Options) -> Result<Comparison, CompareError> {
@@ -185,21 +182,7 @@ fn compare(base: &[&MeasuredFile], newest: &MeasuredFile, options: &Options) -> 
     let Some(learnt) = (one && !told).then(|| calibration::of_base(base)).flatten() else {
         return compare_measured(base, &[newest], options);
     };
-    let mut found = compare_measured(base, &[newest], &Options { calibration: Some(learnt), ..options.clone() })?;
-    let of_cells = found.cells.iter_mut().flat_map(|cell| &mut cell.metrics).map(|row| &mut row.warnings);
-    let rows = of_cells.chain(found.geomean.iter_mut().map(|row| &mut row.warnings));
-    let mut taken = false;
-    for warning in rows.flatten().filter(|warning| warning.starts_with(BY_CALIBRATION)) {
-        taken = true;
-        *warning = warning.replace(BY_CALIBRATION, "deviation between sessions of the base, taken for both sides");
-    }
-    if taken {
-        found.warnings.push(
-            "the newest file has one session: how much sessions differ is taken from the base's, for both sides"
-                .to_owned(),
-        );
-    }
-    Ok(found)
+    compare_measured(base, &[newest], &Options { calibration: Some(learnt), ..options.clone() })
 }
 
 /// Oldest first, by name where two are of the same instant; copies left out.

@@ -106,10 +106,12 @@ impl Source<'_> {
             Between::Assumed(deviation) => {
                 Some(format!("deviation between sessions assumed, {}: a side has one session", percent(deviation)))
             }
-            Between::Calibrated(variance) => Some(format!(
-                "deviation between sessions from the calibration, {}: a side has one session",
-                percent(variance.value.sqrt())
-            )),
+            Between::Calibrated(variance) => {
+                let of_base = self.options.calibration.as_ref().is_some_and(|calibration| calibration.of_base);
+                let from = if of_base { "of the base, taken for both sides" } else { "from the calibration" };
+                let deviation = percent(variance.value.sqrt());
+                Some(format!("deviation between sessions {from}, {deviation}: a side has one session"))
+            }
         }
     }
 
