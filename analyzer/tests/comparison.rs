@@ -138,6 +138,14 @@ fn thousands_of_cells_are_compared() {
     assert_eq!(found.cells.len(), 3000);
     assert!(rows(&found, Metric::GenerationTps).iter().all(|row| row.change_percent == Some(0.0)));
     assert_eq!(analyzer::summary::report(&base).unwrap().cells.len(), 3000);
+
+    // With nothing in common, too: each cell is looked for among those that can be near it, and not among all.
+    let mut other = file("c", &cells);
+    other.file.runs.iter_mut().for_each(|run| run.model_id = Some("o/other".into()));
+    let found = compare(&base, &other);
+    assert_eq!(found.cells.len(), 6000);
+    let near = "only the base has it; the nearest cells differ in model o/m and o/other";
+    assert_eq!(found.cells[0].metrics[0].warnings, [near]);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 //! Cells that share everything are pairs. What is left is paired where the work is the same (model, lengths, placement) and
 //! the rest differs in engine or quantization, which may be what the comparison is about, or is told by one side alone.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::measured::MeasuredCell;
 use crate::frame::{self, FrameError};
 use crate::summary::{CacheState, CellKey};
@@ -65,66 +67,97 @@ pub(super) fn matched(base: &[MeasuredCell], new: &[MeasuredCell]) -> Result<Vec
     let (base, new) = (keys(base), keys(new));
     let mut all: Vec<Beside> =
         frame::pair(&base, &new)?.into_iter().map(|(base, new)| Beside { base, new, ..Beside::default() }).collect();
-    let left: Vec<usize> = all.iter().filter(|one| one.new.is_none()).filter_map(|one| one.base).collect();
-    let right: Vec<usize> = all.iter().filter(|one| one.base.is_none()).filter_map(|one| one.new).collect();
-    for (at_base, at_new, axes) in alike(&base, &new, &left, &right) {
-        all.retain(|one| one.base.is_some() || one.new != Some(at_new));
-        if let Some(one) = all.iter_mut().find(|one| one.base == Some(at_base)) {
-            one.new = Some(at_new);
-            one.axes = axes;
+    // Only cells of the same work can be a pair, and only those of the same lengths are near: looked for among all, two files
+    // of thousands of cells with nothing in common would take forever.
+    let left = all.iter().filter(|one| one.new.is_none()).filter_map(|one| one.base);
+    let mut works: BTreeMap<Work<'_>, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+    left.for_each(|at| works.entry(work(&base[at])).or_default().0.push(at));
+    let right = all.iter().filter(|one| one.base.is_none()).filter_map(|one| one.new);
+    right.for_each(|at| works.entry(work(&new[at])).or_default().1.push(at));
+    let pairs: BTreeMap<usize, (usize, Vec<Axis>)> = works
+        .values()
+        .flat_map(|(left, right)| alike(&base, &new, left, right))
+        .map(|(at_base, at_new, axes)| (at_base, (at_new, axes)))
+        .collect();
+    let paired: BTreeSet<usize> = pairs.values().map(|(at_new, _)| *at_new).collect();
+    all.retain(|one| one.base.is_some() || one.new.is_none_or(|at| !paired.contains(&at)));
+    for one in &mut all {
+        if let Some((at_new, axes)) = one.base.filter(|_| one.new.is_none()).and_then(|at| pairs.get(&at)) {
+            (one.new, one.axes) = (Some(*at_new), axes.clone());
         }
     }
+    let of_lengths = |keys: &'_ [CellKey]| {
+        let mut places: BTreeMap<Lengths, Vec<usize>> = BTreeMap::new();
+        keys.iter().enumerate().for_each(|(at, key)| places.entry(lengths(key)).or_default().push(at));
+        places
+    };
+    let (bases, news) = (of_lengths(&base), of_lengths(&new));
     for one in &mut all {
         one.nearest = match (one.base, one.new) {
-            (Some(at), None) => nearest(new.iter().map(|other| differences(&base[at], other))),
-            (None, Some(at)) => nearest(base.iter().map(|other| differences(other, &new[at]))),
+            (Some(at), None) => {
+                let others = news.get(&lengths(&base[at])).into_iter().flatten();
+                nearest(others.map(|other| differences(&base[at], &new[*other])))
+            }
+            (None, Some(at)) => {
+                let others = bases.get(&lengths(&new[at])).into_iter().flatten();
+                nearest(others.map(|other| differences(&base[*other], &new[at])))
+            }
             _ => Vec::new(),
         };
     }
     Ok(all)
 }
 
-/// Pairs among what is left: those that differ least first, each cell once, and none where another is as near.
+/// Prompt tokens, tokens to generate, concurrency.
+type Lengths = (Option<u64>, Option<u64>, Option<u32>);
+
+const fn lengths(key: &CellKey) -> Lengths {
+    (key.pp_tokens, key.tg, key.concurrency)
+}
+
+/// What was to be done: model, placement, lengths.
+type Work<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a str>, Option<u32>, Lengths);
+
+fn work(key: &CellKey) -> Work<'_> {
+    let placement = (key.sharding.as_deref(), key.instance_meta.as_deref());
+    (key.model_id.as_deref(), placement.0, placement.1, key.nodes, lengths(key))
+}
+
+/// Pairs among what is left of one work: those that differ least first, each cell once, and none where another is as near.
 fn alike(base: &[CellKey], new: &[CellKey], left: &[usize], right: &[usize]) -> Vec<(usize, usize, Vec<Axis>)> {
     let mut candidates: Vec<(usize, usize, Vec<Axis>)> = left
         .iter()
         .flat_map(|at_base| right.iter().map(move |at_new| (*at_base, *at_new)))
-        .filter_map(|(at_base, at_new)| {
-            let axes = differences(&base[at_base], &new[at_new]);
-            axes.iter().all(may_differ).then_some((at_base, at_new, axes))
-        })
+        .map(|(at_base, at_new)| (at_base, at_new, differences(&base[at_base], &new[at_new])))
+        .filter(|(.., axes)| axes.iter().all(may_differ))
         .collect();
     let distance = |axes: &[Axis]| (axes.iter().filter(|axis| axis.is_told()).count(), axes.len());
     candidates.sort_by_key(|(at_base, at_new, axes)| (distance(axes), *at_base, *at_new));
-    let as_near = |one: &(usize, usize, Vec<Axis>)| {
-        let same = |other: &&(usize, usize, Vec<Axis>)| {
-            (other.0 == one.0) != (other.1 == one.1) && distance(&other.2) == distance(&one.2)
-        };
-        candidates.iter().any(|other| same(&other))
+    let has_rival = |one: &(usize, usize, Vec<Axis>)| {
+        let mut others = candidates.iter();
+        others.any(|other| (other.0 == one.0) != (other.1 == one.1) && distance(&other.2) == distance(&one.2))
     };
     let mut taken: Vec<(usize, usize, Vec<Axis>)> = Vec::new();
     for candidate in &candidates {
         let free = taken.iter().all(|(base, new, _)| *base != candidate.0 && *new != candidate.1);
-        if free && !as_near(candidate) {
+        if free && !has_rival(candidate) {
             taken.push(candidate.clone());
         }
     }
     taken
 }
 
-/// Whether cells that differ in this may be a pair all the same.
+/// Whether cells of the same work that differ in this may be a pair all the same.
 fn may_differ(axis: &Axis) -> bool {
     match axis.name.as_str() {
         "engine" | "quantization" => true,
         "cache" | "streamed" => !axis.is_told(),
-        "model" | "placement" | "prompt tokens" | "tokens to generate" | "concurrency" => false,
         setting => !WORK.contains(&setting),
     }
 }
 
-/// What of a key differs.
+/// What of two keys of the same lengths differs.
 fn differences(base: &CellKey, new: &CellKey) -> Vec<Axis> {
-    let number = |value: Option<u64>| value.map(|value| value.to_string());
     let placement = |key: &CellKey| {
         let told = key.sharding.is_some() || key.instance_meta.is_some() || key.nodes.is_some();
         told.then(|| key.placement())
@@ -134,9 +167,6 @@ fn differences(base: &CellKey, new: &CellKey) -> Vec<Axis> {
     let mut axes: Vec<Axis> = [
         ("model", base.model_id.clone(), new.model_id.clone()),
         ("placement", placement(base), placement(new)),
-        ("prompt tokens", number(base.pp_tokens), number(new.pp_tokens)),
-        ("tokens to generate", number(base.tg), number(new.tg)),
-        ("concurrency", number(base.concurrency.map(u64::from)), number(new.concurrency.map(u64::from))),
         ("cache", cache(base), cache(new)),
         ("streamed", streamed(base), streamed(new)),
         ("engine", base.engine.clone(), new.engine.clone()),
@@ -145,7 +175,7 @@ fn differences(base: &CellKey, new: &CellKey) -> Vec<Axis> {
     .into_iter()
     .map(|(name, base, new)| Axis { name: name.to_owned(), base, new })
     .collect();
-    let names: std::collections::BTreeSet<&String> = base.settings.keys().chain(new.settings.keys()).collect();
+    let names: BTreeSet<&String> = base.settings.keys().chain(new.settings.keys()).collect();
     axes.extend(names.into_iter().map(|name| Axis {
         name: name.clone(),
         base: base.settings.get(name).cloned(),
@@ -155,10 +185,8 @@ fn differences(base: &CellKey, new: &CellKey) -> Vec<Axis> {
     axes
 }
 
-/// The fewest differences, where they are few enough to be a slip. Another length or concurrency is another plan, and none.
+/// The fewest differences, where they are few enough to be a slip.
 fn nearest(all: impl Iterator<Item = Vec<Axis>>) -> Vec<Axis> {
     const FEW: usize = 2;
-    let of_the_plan =
-        |axis: &Axis| matches!(axis.name.as_str(), "prompt tokens" | "tokens to generate" | "concurrency");
-    all.filter(|axes| axes.len() <= FEW && !axes.iter().any(of_the_plan)).min_by_key(Vec::len).unwrap_or_default()
+    all.filter(|axes| axes.len() <= FEW).min_by_key(Vec::len).unwrap_or_default()
 }
