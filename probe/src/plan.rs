@@ -3,8 +3,10 @@
 //! - [`lists`] reads number lists as exo's client does: by comma, by space, or mixed.
 //! - [`pairing`] sets prompt lengths against generation lengths.
 //! - [`selection`] says which placements are wanted.
-//! - [`check`] turns what was asked into a [`Plan`], or into the sentence that says why not.
+//! - [`asked`] is a command line, and the sentences that say why one is no plan.
+//! - [`check`] turns what was asked into a [`Plan`], or says why not.
 
+pub mod asked;
 pub mod check;
 pub mod lists;
 pub mod pairing;
@@ -15,7 +17,7 @@ use std::time::Duration;
 
 use analyzer::record::{Method, Pauses, Sampling, TargetPrecision};
 
-pub use check::{Asked, PlanError};
+pub use asked::{Asked, PlanError};
 pub use pairing::{Pair, Pairing};
 pub use selection::{InstanceMeta, Selection, Sharding};
 
