@@ -230,6 +230,32 @@ fn a_text_under_any_key_is_gone() {
 }
 
 #[test]
+fn names_within_sentences_that_stay_are_gone() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut file = read_json(&tests::fixture("results/exoscope_failures.json")).unwrap();
+    file["exoscope"]["target"]["address"] = "zebrabox:52415".into();
+    file["exoscope"]["notices"] = serde_json::json!([
+        "ask striped.rider+lab@zebra.example.com (a4:83:e7:12:34:56, A4-83-E7-12-34-57) or rider@zebrabox",
+        "lab/m@main by mlx@0.28.1 at 2026-11-30-10-20-30 on 11-30-10-20-30-40 took 12:34:56"
+    ]);
+    file["runs"][0]["model_id"] = "lab/striped@zebra.example.com".into();
+    let text = redacted(folder.path(), "ours.json", file.to_string().as_bytes());
+    for name in ["zebra", "striped", "rider", "83:e7", "83-E7"] {
+        assert!(!text.contains(name), "{name} is left: {text}");
+    }
+    let after: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(after["exoscope"]["notices"][0], "ask user-2 (id-2, id-1) or user-1@host-1");
+    assert_eq!(
+        after["exoscope"]["notices"][1], file["exoscope"]["notices"][1],
+        "revisions, versions and times are no names"
+    );
+    assert_eq!(
+        numbers(&report(&folder.path().join("ours.json"))),
+        numbers(&report(&folder.path().join("ours.json.share")))
+    );
+}
+
+#[test]
 fn files_of_other_tools_and_their_originals_say_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let mut file = read_json(&tests::fixture("imports/vllm_detailed.json")).unwrap();

@@ -95,6 +95,8 @@ pub(super) struct Learner {
     learnt: BTreeMap<String, Kind>,
     plain: BTreeSet<String>,
     alike: BTreeMap<String, String>,
+    /// "user@host" with a host of one word, which is one only where that is a host elsewhere: "Qwen@main" is none.
+    logins: BTreeSet<(String, String)>,
 }
 
 impl Learner {
@@ -175,7 +177,7 @@ impl Learner {
         }
     }
 
-    /// Addresses, hosts and users that show by themselves.
+    /// Addresses, hosts, users and hardware that show by themselves.
     pub(super) fn looks(&mut self, text: &str) {
         for token in text.split(|c: char| !(c.is_ascii_digit() || c == '.')) {
             let token = token.trim_matches('.');
@@ -204,6 +206,21 @@ impl Learner {
         for token in text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|token| is_peer(token)) {
             self.learn(token, Kind::Node);
         }
+        for token in text.split(|c: char| !(c.is_ascii_alphanumeric() || "._%+-@".contains(c))) {
+            let token = token.trim_matches(['.', '-']);
+            match token.split_once('@').filter(|(user, host)| !user.is_empty() && !host.contains('@')) {
+                Some((_, host)) if is_domain(host) => self.learn(token, Kind::User),
+                Some((user, host)) if !host.is_empty() => {
+                    self.logins.insert((user.to_owned(), host.to_owned()));
+                }
+                _ => {}
+            }
+        }
+        for token in text.split(|c: char| !(c.is_ascii_hexdigit() || c == ':' || c == '-')) {
+            if is_hardware_address(token.trim_matches([':', '-'])) {
+                self.learn(token.trim_matches([':', '-']), Kind::Serial);
+            }
+        }
         for before in HOMES {
             for (at, _) in text.match_indices(before) {
                 let rest = &text[at + before.len()..];
@@ -224,6 +241,11 @@ impl Learner {
 
     /// The names, each with its replacement.
     pub(super) fn names(mut self) -> Names {
+        for (user, host) in std::mem::take(&mut self.logins) {
+            if matches!(self.learnt.get(&host), Some(Kind::Host | Kind::Friendly)) {
+                self.learn(&user, Kind::User);
+            }
+        }
         let learnt = &self.learnt;
         self.alike
             .retain(|label, host| learnt.get(label) == Some(&Kind::Host) && learnt.get(host) == Some(&Kind::Host));
@@ -248,6 +270,27 @@ fn is_peer(text: &str) -> bool {
     let begins = |start: &str, least: usize| text.starts_with(start) && text.len() >= least;
     (begins("12D3KooW", 12) || begins("16Uiu2HA", 40) || (begins("Qm", 46) && text.len() == 46))
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// Labels between dots, the last of which is a word: "example.com", "studio.local", and no version ("0.28.1").
+fn is_domain(text: &str) -> bool {
+    let labels: Vec<&str> = text.split('.').collect();
+    labels.len() > 1
+        && labels.iter().all(|label| !label.is_empty())
+        && labels.last().is_some_and(|last| last.len() > 1 && last.bytes().all(|byte| byte.is_ascii_alphabetic()))
+}
+
+/// Six pairs of hex digits: "a4:83:e7:12:34:56". With "-" between them, digits alone may be a date and a time.
+fn is_hardware_address(text: &str) -> bool {
+    let pairs = |between: char| {
+        let mut pairs = 0;
+        let alike = text.split(between).all(|pair| {
+            pairs += 1;
+            pair.len() == 2 && pair.bytes().all(|byte| byte.is_ascii_hexdigit())
+        });
+        alike && pairs == 6
+    };
+    pairs(':') || (pairs('-') && text.bytes().any(|byte| byte.is_ascii_alphabetic()))
 }
 
 /// exo's node ids: of libp2p, or 30 to 32 hex digits (leading zeros are left out).
