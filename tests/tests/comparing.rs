@@ -116,6 +116,12 @@ fn a_calibration_is_written_and_used() {
     let output = exoscope(&arguments);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(out(&output).contains("with this calibration 0 of 30 verdicts were false alarms"), "{}", out(&output));
+    // An older calibration is written over, anything else is not.
+    assert_eq!(exoscope(&arguments).status.code(), Some(0));
+    let another = write(folder.path(), "measured.json", &[30.0]);
+    let onto = exoscope(&["calibrate", &files[0], &files[1], "--output", &another]);
+    assert_eq!(onto.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&onto.stderr).contains("is no calibration and is not overwritten"));
     let kept: Value = tests::measured::read_json(Path::new(&path)).unwrap();
     assert_eq!((&kept["sessions"], &kept["models"]), (&json!(6), &json!(["o/m"])));
     let compared = exoscope(&["compare", &files[0], &files[1], "--calibration", &path, "--metric", "generation-tps"]);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use analyzer::comparison::calibration;
 use analyzer::comparison::measured::MeasuredFile;
 
-use super::compare::{check_names, measure, refused};
+use super::compare::{check_names, measure, read_calibration, refused};
 use super::{CliError, Exit};
 use crate::report::document;
 use crate::report::render::{self, Look};
@@ -26,7 +26,7 @@ pub(super) struct Arguments {
     /// Result files of the same thing, five sessions or more together; - reads standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    /// Where the calibration is written; folders are made as needed; - is standard output
+    /// Where the calibration is written, over an older one too; folders are made as needed; - is standard output
     #[arg(long, short, value_name = "FILE", default_value = "calibration.json")]
     output: PathBuf,
 }
@@ -37,6 +37,12 @@ impl Arguments {
             |error: CliError| if error.exit == Exit::Incomparable { CliError::failed(error) } else { error };
         target::spare("--output", Some(&self.output), &self.files).map_err(CliError::usage)?;
         check_names(&self.files)?;
+        if self.output.is_file() && read_calibration(&self.output).is_err() {
+            return Err(CliError::failed(format!(
+                "{} is there already, is no calibration and is not overwritten; name another file with --output",
+                shown(&self.output)
+            )));
+        }
         let files: Vec<MeasuredFile> =
             self.files.iter().map(|name| measure(name, &[])).collect::<Result<_, _>>().map_err(as_failure)?;
         if let Some(reason) = calibration::unlike(&files) {
