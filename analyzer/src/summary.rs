@@ -215,7 +215,11 @@ pub struct MetricSummary {
     pub sd: Option<f64>,
     /// Coefficient of variation, percent: sd / mean; null for one value or a mean of 0.
     pub cv_percent: Option<f64>,
-    /// asiai's word for the CV.
+    /// The same of the means of the batches, percent; null for one batch. One request at a time it is `cv_percent`; of several,
+    /// those of one batch differ by their places in the queue, however steady the batches are.
+    #[serde(default)]
+    pub batch_cv_percent: Option<f64>,
+    /// asiai's word for the CV of the batches.
     pub stability: Stability,
     /// Smallest.
     pub min: f64,

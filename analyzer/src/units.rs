@@ -108,6 +108,15 @@ pub fn change(value: f64) -> String {
     }
 }
 
+/// The ends of an interval of change, with a word between them: "−3.2 % to +6.1 %". Above ten times it is open: such an
+/// interval says that nothing is known, and its digits would push the rest of a table off the screen.
+#[must_use]
+pub fn change_range([low, high]: [f64; 2], between: &str) -> String {
+    const OPEN: f64 = 1000.0;
+    let high = if high > OPEN { format!("over {}", change(OPEN)) } else { change(high) };
+    format!("{} {between} {high}", change(low))
+}
+
 /// A count with its noun: "1 request", "3 requests".
 #[must_use]
 pub fn count(number: u64, noun: &str) -> String {
@@ -142,6 +151,13 @@ mod tests {
         assert_eq!(scale.text(Some(0.25)), "250.00");
         assert_eq!(scale.text(Some(0.0031)), "3.10");
         assert_eq!(scale.text(None), "–");
+    }
+
+    #[test]
+    fn an_interval_that_knows_nothing_is_open() {
+        assert_eq!(change_range([-3.21, 6.1], "to"), "−3.2 % to +6.1 %");
+        assert_eq!(change_range([-99.97, 4.6e10], "…"), "−100 % … over +1000 %");
+        assert_eq!(change_range([-99.97, f64::INFINITY], "to"), "−100 % to over +1000 %");
     }
 
     #[test]

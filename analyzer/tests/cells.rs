@@ -2,7 +2,7 @@
 
 use analyzer::import;
 use analyzer::metric::Metric;
-use analyzer::summary::{self, FileReport, IntervalUnit, MetricSummary, PercentileSupport};
+use analyzer::summary::{self, FileReport, IntervalUnit, MetricSummary, PercentileSupport, Stability};
 use serde_json::{Value, json};
 
 /// A row as exo writes it. Another instance is another session.
@@ -35,6 +35,32 @@ fn an_outlier_is_named_with_its_reason_and_stays_in_every_number() {
     let said =
         found.warnings.iter().find(|warning| warning.starts_with("value 6 of 6 stands apart and is kept: 70.00 tok/s"));
     assert!(said.is_some(), "{:?}", found.warnings);
+}
+
+#[test]
+fn a_queue_inside_steady_batches_is_no_unsteadiness() {
+    // Two at a time, the second always half as fast; the batches come out alike.
+    let batches = [[40.0, 20.0], [40.2, 20.1], [39.8, 19.9]];
+    let together = |repeat: usize, rates: &[f64]| -> Vec<Value> {
+        let place = |(index, rate): (usize, &f64)| {
+            let mut row = row(1, "i", repeat, *rate);
+            (row["concurrency"], row["concurrent_index"]) = (rates.len().into(), index.into());
+            row
+        };
+        rates.iter().enumerate().map(place).collect()
+    };
+    let found = report(batches.iter().enumerate().flat_map(|(repeat, rates)| together(repeat, rates)).collect());
+    let summary = of(&found, 0, Metric::GenerationTps);
+    assert!(summary.cv_percent.unwrap() > 30.0, "of the requests: {summary:?}");
+    assert!((summary.batch_cv_percent.unwrap() - 0.5).abs() < 1e-9, "of 30, 30.15 and 29.85: {summary:?}");
+    assert_eq!(summary.stability, Stability::Stable);
+    assert!(
+        summary.warnings.iter().any(|said| said == "steady is said of the batches, the CV of the requests in them")
+    );
+    // One batch says nothing of how steady batches are, however many requests it has.
+    let one = report(together(0, &[40.0, 20.0, 30.0]));
+    let one = of(&one, 0, Metric::GenerationTps);
+    assert_eq!((one.n, one.batch_cv_percent, one.stability), (3, None, Stability::Unknown));
 }
 
 #[test]

@@ -184,6 +184,8 @@ fn summary(cell: &Cell, sample: &Sample) -> Option<MetricSummary> {
     let cv_percent = spread::variation_percent(&values);
     let sorted = quantile::sorted(&values);
     let (batches, sessions) = (sample.batch_means(), sample.sessions());
+    let batch_cv_percent = spread::variation_percent(&batches);
+    let stability = stability::classify(batch_cv_percent);
     let drift = course::drift(sample.metric, &batches);
     let steps = course::steps(sample.metric, &batches);
     let no_spread = outlier::have_no_spread(&values);
@@ -193,6 +195,7 @@ fn summary(cell: &Cell, sample: &Sample) -> Option<MetricSummary> {
     let outliers = if constant { Vec::new() } else { distribution::outliers(definition.unit, &values) };
     let mut warnings = sample.warnings.clone();
     warnings.extend(distribution::notes(&outliers, values.len()));
+    warnings.extend(steady_by_batches(batch_cv_percent, cv_percent));
     warnings.extend(drift.as_ref().and_then(|drift| drift.words(batches.len())));
     warnings.extend(steps.iter().map(|step| step.words(definition.unit, batches.len())));
     let told = sample.groups.iter().filter_map(|group| {
@@ -208,7 +211,8 @@ fn summary(cell: &Cell, sample: &Sample) -> Option<MetricSummary> {
         mean: spread::mean(&values)?,
         sd: spread::standard_deviation(&values),
         cv_percent,
-        stability: stability::classify(cv_percent),
+        batch_cv_percent,
+        stability,
         min: *sorted.first()?,
         max: *sorted.last()?,
         mad: spread::median_absolute_deviation(&values).filter(|_| values.len() > 1),
@@ -226,6 +230,12 @@ fn summary(cell: &Cell, sample: &Sample) -> Option<MetricSummary> {
         uncertainty_percent: sample.uncertainty_percent,
         warnings,
     })
+}
+
+/// A sentence where the batches are steadier than their requests, whose CV stands beside, or the other way round.
+fn steady_by_batches(of_batches: Option<f64>, of_values: Option<f64>) -> Option<String> {
+    (of_batches.is_some() && stability::classify(of_batches) != stability::classify(of_values))
+        .then(|| "steady is said of the batches, the CV of the requests in them".to_owned())
 }
 
 /// All requests that gave no valid row, warm-ups included.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use analyzer::comparison::{Comparison, MetricComparison, Side, Verdict};
 use analyzer::metric::{Better, Metric};
-use analyzer::units::{ABSENT, Scale, change, percent};
+use analyzer::units::{ABSENT, Scale, change, change_range, percent};
 
 use super::cell::names;
 use super::interval::Axis;
@@ -96,9 +96,7 @@ pub fn over_all(comparison: &Comparison) -> Option<Table> {
         .iter()
         .map(|row| {
             let cells = row.cells as f64;
-            let interval = row
-                .interval_percent
-                .map_or_else(|| ABSENT.to_owned(), |[low, high]| format!("{} to {}", change(low), change(high)));
+            let interval = row.interval_percent.map_or_else(|| ABSENT.to_owned(), |ends| change_range(ends, "to"));
             Row {
                 cell: None,
                 metric: Some(metric_id(row.metric)),
@@ -161,9 +159,7 @@ fn row(index: usize, metric: &MetricComparison, scale: &Scale, axis: &Axis, note
         Cell::number(n.map_or_else(|| ABSENT.to_owned(), |n| n.to_string()), stat, n.map(|n| n as f64))
     };
     let is_energy = metric.metric.is_energy();
-    let interval = metric
-        .interval_percent
-        .map_or_else(|| ABSENT.to_owned(), |[low, high]| format!("{} to {}", change(low), change(high)));
+    let interval = metric.interval_percent.map_or_else(|| ABSENT.to_owned(), |ends| change_range(ends, "to"));
     let drawn = metric.change_percent.zip(metric.interval_percent);
     let weak = metric.warnings.clone();
     Row {

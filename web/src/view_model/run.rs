@@ -95,7 +95,7 @@ fn cell_table(index: usize, name: &str, cell: &CellReport) -> Table {
             Column { meaning: "sample standard deviation (n − 1)".into(), ..Column::number("sd") },
             Column { meaning: "coefficient of variation: sd / mean".into(), ..Column::number("CV %") },
             Column {
-                meaning: "stable below 5 % CV, variable below 10 %, else unstable".into(),
+                meaning: "stable below 5 % CV of the batches, variable below 10 %, else unstable".into(),
                 ..Column::words("steady")
             },
             Column::number("min"),

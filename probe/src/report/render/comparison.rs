@@ -101,7 +101,7 @@ fn cells(row: &MetricComparison, scale: &Scale, notes: &mut Notes) -> Vec<String
 }
 
 fn interval(percent: Option<[f64; 2]>) -> String {
-    percent.map_or_else(|| ABSENT.to_owned(), |[low, high]| format!("{} … {}", units::change(low), units::change(high)))
+    percent.map_or_else(|| ABSENT.to_owned(), |ends| units::change_range(ends, "…"))
 }
 
 /// The verdict as a sign and its words.

@@ -28,7 +28,8 @@ const KEY: [&str; 12] = [
 const METRIC_FIELDS: usize = 14 + STATISTICS.len();
 
 /// Fields that say how sure the numbers are, how the values lie and how they go.
-const STATISTICS: [&str; 24] = [
+const STATISTICS: [&str; 25] = [
+    "batch_cv_percent",
     "mad",
     "mean_low",
     "mean_high",
@@ -140,6 +141,7 @@ fn statistics(summary: &MetricSummary) -> Result<[String; STATISTICS.len()], Ren
     let drift = summary.drift.as_ref();
     let truth = |truth: Option<bool>| truth.map(|truth| truth.to_string()).unwrap_or_default();
     Ok([
+        number(summary.batch_cv_percent),
         number(summary.mad),
         number(mean.map(|interval| interval.low)),
         number(mean.map(|interval| interval.high)),

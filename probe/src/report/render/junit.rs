@@ -44,7 +44,7 @@ pub(super) fn sentence(row: &MetricComparison) -> String {
     let change = row.change_percent.map(|change| format!(": {}", units::change(change))).unwrap_or_default();
     let interval = row
         .interval_percent
-        .map(|[low, high]| format!(", 95 % interval {} to {}", units::change(low), units::change(high)))
+        .map(|ends| format!(", 95 % interval {}", units::change_range(ends, "to")))
         .unwrap_or_default();
     format!("{}{change}{interval}", row.words)
 }
