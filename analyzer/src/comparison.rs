@@ -51,7 +51,6 @@ use serde::{Deserialize, Serialize};
 use crate::frame::FrameError;
 use crate::import::Loaded;
 use crate::metric::{Better, Metric};
-use crate::statistics::difference;
 use crate::summary::CellKey;
 use calibration::Calibration;
 use legacy::LegacyView;
@@ -164,8 +163,12 @@ pub struct GeomeanComparison {
     pub change_percent: Option<f64>,
     /// 95 % interval of the change, percent; null where it cannot be reckoned.
     pub interval_percent: Option<[f64; 2]>,
-    /// Two-sided p of no change, adjusted for nothing; null where it cannot be reckoned.
+    /// Two-sided p of no change; null where it cannot be reckoned.
     pub p: Option<f64>,
+    /// The same, adjusted for all rows of the geometric mean that are judged; of one cell it is that cell's. Null for metrics
+    /// that are not judged.
+    #[serde(default)]
+    pub p_adjusted: Option<f64>,
     /// Half-width of the interval, percent.
     pub resolves_percent: Option<f64>,
     /// The verdict; null for metrics that are shown without one.
@@ -249,11 +252,6 @@ impl Options {
     #[must_use]
     pub const fn delta(&self, metric: Metric) -> f64 {
         if metric.is_energy() { self.delta_energy_percent } else { self.delta_percent }
-    }
-
-    /// The standard deviation between sessions that is taken where nobody measured it, of logarithms.
-    fn floor(&self, metric: Metric) -> f64 {
-        self.floor_percent.map_or_else(|| variance::floor(metric), difference::log_difference)
     }
 
     fn shows(&self, metric: Metric) -> bool {
@@ -364,7 +362,7 @@ fn compare_measured(
         base: names(base),
         new: names(new),
         simulated: base.iter().chain(new).any(|file| file.simulated),
-        headline: headline::headline(&cells, options, objection.as_deref()),
+        headline: headline::headline(&cells, &geomean, options, objection.as_deref()),
         verdict,
         delta_percent: options.delta_percent,
         delta_energy_percent: options.delta_energy_percent,

@@ -4,6 +4,7 @@
 //!   long way:
 //! * [`bytes`] bytes → text: packing, encodings, and a bound on what comes out.
 //! * [`documents`] text → JSON documents: several in one file, where it broke, keys that stand twice.
+//! * [`failed_streams`] rows of zeros, which are failures.
 //! * [`extent`] what a text would take as a tree of values, before it becomes one.
 //! * [`sniff`] the table of formats: how each is recognised, its class, and who reads it.
 //! * [`exo`] exo's own rows, from the bare list of January 2026 on, with the caveats of each.
@@ -29,6 +30,7 @@ mod exo;
 mod exo_log;
 mod exo_others;
 mod extent;
+mod failed_streams;
 mod foreign;
 mod guidellm;
 mod inference_perf;
@@ -186,6 +188,7 @@ fn noticed(mut loaded: Loaded, repeated: &BTreeMap<String, usize>, mut notices: 
         notices.push(format!("the key {key:?}{others} {stand} twice in one object ({times}); the last one counts"));
     }
     notices.append(&mut loaded.notices);
+    notices.extend(failed_streams::sift(&mut loaded));
     notices.extend(exo::oddities(&loaded.file));
     notices.extend(doubt::doubts(&loaded.file));
     loaded.notices = notices;

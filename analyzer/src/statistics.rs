@@ -7,6 +7,7 @@
 //! * [`ordered`] an interval of the median from the order of the values alone.
 //! * [`outlier`] values that stand apart, by the median absolute deviation.
 //! * [`pooling`] one deviation for several groups, asiai's way and the textbook's.
+//! * [`power`] how large a change has to be, so that a design finds it.
 //! * [`segments`] where a long series steps from one level to another.
 //! * [`sessions`] the mean of values that come in sessions, and its standard error.
 //! * [`tail`] percentiles with what stands behind them.
@@ -21,6 +22,7 @@ pub mod multiplicity;
 pub mod ordered;
 pub mod outlier;
 pub mod pooling;
+pub mod power;
 pub mod quantile;
 pub mod segments;
 pub mod sessions;

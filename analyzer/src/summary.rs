@@ -17,6 +17,7 @@
 
 mod cells;
 mod console;
+mod deviations;
 mod distribution;
 mod energies;
 mod facts;
@@ -34,6 +35,7 @@ pub use naming::Varied;
 pub use pooled::PooledDeviation;
 pub use scaling::{Ratio, Scaling};
 
+pub(crate) use deviations::StandardError;
 pub(crate) use facts::{facts, node_name};
 pub(crate) use published::origin;
 pub(crate) use samples::{MeasuredCell, Sample, measure};

@@ -117,6 +117,13 @@ pub fn change_range([low, high]: [f64; 2], between: &str) -> String {
     format!("{} {between} {high}", change(low))
 }
 
+/// From which changes on something matters: "+3.0 % or −2.9 %". A change and its way back are the same change, so the way down
+/// is the same factor, 1 / 1.03, and not as many percent.
+#[must_use]
+pub fn both_ways(percent: f64) -> String {
+    format!("{} or {}", change(percent), change(-100.0 * percent / (100.0 + percent)))
+}
+
 /// A count with its noun: "1 request", "3 requests".
 #[must_use]
 pub fn count(number: u64, noun: &str) -> String {
@@ -151,6 +158,12 @@ mod tests {
         assert_eq!(scale.text(Some(0.25)), "250.00");
         assert_eq!(scale.text(Some(0.0031)), "3.10");
         assert_eq!(scale.text(None), "–");
+    }
+
+    #[test]
+    fn a_change_that_matters_is_a_factor_both_ways() {
+        assert_eq!(both_ways(3.0), "+3.0 % or −2.9 %");
+        assert_eq!(both_ways(100.0), "+100 % or −50.0 %");
     }
 
     #[test]

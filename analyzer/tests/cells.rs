@@ -64,6 +64,37 @@ fn a_queue_inside_steady_batches_is_no_unsteadiness() {
 }
 
 #[test]
+fn a_row_of_zeros_is_a_failure_and_in_no_number() {
+    // As exo's client writes for a stream that failed; the second has tokens and no rates.
+    let mut rows: Vec<Value> = [26.1, 26.2, 26.3].iter().zip(0..).map(|(rate, at)| row(1, "i", at, *rate)).collect();
+    for (at, tokens) in [(3, 0), (4, 8)] {
+        let mut zeros = row(1, "i", at, 0.0);
+        zeros["stats"]["prompt_tps"] = 0.0.into();
+        zeros["stats"]["generation_tokens"] = tokens.into();
+        rows.insert(1, zeros);
+    }
+    // A request of one token has no decode rate, and is none.
+    let mut one = row(1, "i", 5, 0.0);
+    one["stats"]["generation_tokens"] = 1.into();
+    rows.push(one);
+    let found = report(rows);
+    assert_eq!((found.cells.len(), found.cells[0].requests, found.cells[0].failed), (1, 4, 2));
+    assert_eq!((of(&found, 0, Metric::Elapsed).n, of(&found, 0, Metric::GenerationTps).n), (4, 3));
+    assert_eq!(found.failures.len(), 2);
+    let said = "2 of 6 rows hold zeros, as exo's client writes for a stream that failed: counted as a failure, and in no number";
+    assert!(found.notices.iter().any(|notice| notice == said), "{:?}", found.notices);
+}
+
+#[test]
+fn a_count_as_large_as_a_number_can_be_is_only_told() {
+    let mut row = row(1, "i", 0, 26.0);
+    row["pp_tokens"] = u64::MAX.into();
+    row["stats"]["prefix_cache_hit"] = "none".into();
+    let found = report(vec![row]);
+    assert!(found.cells[0].notices.iter().any(|notice| notice.contains("where 18446744073709551615 were made")));
+}
+
+#[test]
 fn intervals_say_what_they_are_made_of_and_are_absent_where_nothing_can_be_said() {
     let found = one_session(&[26.1, 26.4, 26.2]);
     let three = of(&found, 0, Metric::GenerationTps);

@@ -41,9 +41,6 @@ pub struct Calibration {
     pub false_alarms: FalseAlarms,
     /// Why the calibration is weaker than it looks.
     pub warnings: Vec<String>,
-    /// Whether it was learnt from the very base of a comparison. No file holds it.
-    #[serde(skip)]
-    pub of_base: bool,
 }
 
 /// How much one metric varies. Deviations are of natural logarithms, times 100: percent while they are small.
@@ -105,7 +102,6 @@ impl Calibration {
             metrics,
             false_alarms: FalseAlarms::default(),
             warnings: Vec::new(),
-            of_base: false,
         }
     }
 
@@ -249,30 +245,6 @@ fn unlike_models(files: &[MeasuredFile]) -> Option<String> {
         other.name,
         named(models(other))
     ))
-}
-
-/// How much the sessions of some files differ, for a comparison of another one with them: the variance of their means is
-/// taken whole, with what repeats explain of it, so that luck cannot make it nothing. None where they are too few to say.
-pub(super) fn of_base(files: &[&MeasuredFile]) -> Option<Calibration> {
-    let ranked: Vec<Vec<MeasuredCell>> = files.iter().map(|file| ranked(&file.cells)).collect();
-    let cells = sides::put_together(ranked.iter().map(Vec::as_slice), |_| true);
-    let metrics: Vec<CalibratedMetric> = Metric::ALL
-        .into_iter()
-        .filter_map(|metric| {
-            let samples = sides::samples(&cells, metric);
-            let logs: Vec<Logs> = samples.into_iter().filter_map(|(_, sample)| Logs::of(sample)).collect();
-            let several: Vec<&Logs> = logs.iter().filter(|logs| logs.sessions() >= SESSIONS_WANTED).collect();
-            let means = Means::of([&several]).variance().filter(|means| means.value > 0.0)?;
-            Some(CalibratedMetric {
-                between_percent: 100.0 * means.value.sqrt(),
-                between_freedom: Some(means.freedom),
-                ..of_logs(metric, &logs)?
-            })
-        })
-        .collect();
-    let models = cells.iter().filter_map(|cell| cell.key.model_id.clone()).collect();
-    let placements = cells.iter().map(|cell| cell.key.placement()).collect();
-    (!metrics.is_empty()).then(|| Calibration { models, placements, of_base: true, ..Calibration::of_metrics(metrics) })
 }
 
 fn estimates(cells: &[MeasuredCell]) -> Vec<CalibratedMetric> {

@@ -2,13 +2,49 @@
 
 use crate::course;
 use crate::metric::Metric;
-use crate::statistics::{quantile, trend};
+use crate::statistics::{difference, quantile, segments, trend};
+use crate::units;
 
 /// A movement within sessions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Drift {
     /// Median change from the beginning of a session to its end, of logarithms.
     pub(super) change: f64,
+}
+
+/// A movement over the sessions of a file.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Move {
+    /// How many sessions, 2 or more.
+    pub(super) sessions: usize,
+    /// The first session of the last level, from 0; None for a trend without a step.
+    pub(super) step: Option<usize>,
+    /// From the first level to the last, or along the trend, of logarithms.
+    pub(super) change: f64,
+}
+
+impl Move {
+    /// "steps by −14.9 % at session 24 of 39".
+    pub(super) fn words(&self) -> String {
+        let change = units::change(difference::percent(self.change));
+        match self.step {
+            Some(step) => format!("steps by {change} at session {} of {}", step + 1, self.sessions),
+            None => format!("drifts by {change} over its {} sessions", self.sessions),
+        }
+    }
+}
+
+/// How the means of a file's sessions move in the order of measurement: they step, or Kendall's test knows a trend. None below
+/// five sessions: of fewer, chance puts too many in order.
+pub(super) fn between_sessions(metric: Metric, means: &[f64]) -> Option<Move> {
+    let smallest = course::smallest_of_logarithms(metric);
+    let sessions = means.len();
+    let steps = segments::steps(means, segments::BATCHES, smallest.by_slope);
+    if let (Some(last), [first, .., end]) = (steps.last(), segments::levels(means, &steps).as_slice()) {
+        return Some(Move { sessions, step: Some(*last), change: end - first });
+    }
+    let trend = trend::drift(means, smallest).filter(|trend| trend.by_rank)?;
+    Some(Move { sessions, step: None, change: trend.change? })
 }
 
 /// The drift of a side: at least half of the sessions that are long enough move the same way. None otherwise.
@@ -34,6 +70,19 @@ mod tests {
         assert!(of(&[0.0, 0.01, 0.02]).is_none(), "too small");
         assert!(of(&[0.0, 0.07, 0.06]).is_none(), "not monotone");
         assert!(of(&[0.06, 0.03, 0.0]).is_some_and(|drift| drift.change < 0.0));
+    }
+
+    #[test]
+    fn sessions_that_step_or_go_one_way_move() {
+        let stepping: Vec<f64> =
+            (0..24).map(|at| if at < 14 { 0.0 } else { -0.16 } + 0.001 * f64::from(at % 3)).collect();
+        let moved = between_sessions(Metric::GenerationTps, &stepping).unwrap();
+        assert_eq!((moved.sessions, moved.step), (24, Some(14)));
+        assert_eq!(moved.words(), "steps by −14.8 % at session 15 of 24");
+        let falling = between_sessions(Metric::GenerationTps, &[0.0, -0.02, -0.04, -0.05, -0.07, -0.09]).unwrap();
+        assert_eq!((falling.step, falling.words().as_str()), (None, "drifts by −8.4 % over its 6 sessions"));
+        assert_eq!(between_sessions(Metric::GenerationTps, &[0.0, -0.1, -0.2, -0.3]), None, "four may be so by chance");
+        assert_eq!(between_sessions(Metric::GenerationTps, &[0.0, 0.03, -0.02, 0.01, 0.02, -0.01]), None);
     }
 
     #[test]

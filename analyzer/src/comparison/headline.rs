@@ -1,6 +1,6 @@
 //! The first glance, one sentence in words.
 
-use super::{CellComparison, MetricComparison, Options, Verdict};
+use super::{CellComparison, GeomeanComparison, MetricComparison, Options, Verdict};
 use crate::metric::Metric;
 use crate::statistics::difference;
 use crate::statistics::spread::mean;
@@ -8,7 +8,12 @@ use crate::units;
 
 /// The sentence over all cells: what got worse, what got better, what was not decided, what is the same, and what of the base
 /// has nothing beside it. `objection` is why nothing of the two sides is comparable.
-pub(super) fn headline(cells: &[CellComparison], options: &Options, objection: Option<&str>) -> String {
+pub(super) fn headline(
+    cells: &[CellComparison],
+    geomean: &[GeomeanComparison],
+    options: &Options,
+    objection: Option<&str>,
+) -> String {
     if let Some(objection) = objection {
         return format!("Nothing can be compared: {objection}.");
     }
@@ -28,6 +33,7 @@ pub(super) fn headline(cells: &[CellComparison], options: &Options, objection: O
     }
     let mut parts: Vec<(Order, String)> =
         judged.into_iter().flat_map(|metric| parts_of(metric, cells, options.delta(metric))).collect();
+    parts.extend(geomean.iter().filter_map(|row| together(row, cells)));
     // Stable: within the same gravity the catalogue's order stays.
     parts.sort_by_key(|(order, _)| *order);
     let sentence = parts.into_iter().map(|(_, words)| words).collect::<Vec<_>>().join("; ");
@@ -79,14 +85,7 @@ fn parts_of(metric: Metric, cells: &[CellComparison], delta_percent: f64) -> Vec
     for (verdict, order) in [(Verdict::Regressed, Order::Regressed), (Verdict::Improved, Order::Improved)] {
         let changed = with(verdict);
         if let Some((log_change, size)) = size(&changed) {
-            let words = match (metric, log_change > 0.0) {
-                (Metric::PrefillTps | Metric::GenerationTps, true) => format!("new is {size} faster at {name}"),
-                (Metric::PrefillTps | Metric::GenerationTps, false) => format!("new is {size} slower at {name}"),
-                (Metric::Ttft, true) => format!("{name} is {size} longer"),
-                (Metric::Ttft, false) => format!("{name} is {size} shorter"),
-                (_, true) => format!("{name} is {size} higher"),
-                (_, false) => format!("{name} is {size} lower"),
-            };
+            let words = change(metric, log_change, &size);
             parts.push((order, format!("{words} {}{}", interval(&changed), in_cells(changed.len()))));
         }
     }
@@ -116,6 +115,36 @@ fn parts_of(metric: Metric, cells: &[CellComparison], delta_percent: f64) -> Vec
         parts.push((Order::Same, format!("{name} is the same within ±{delta_percent} % {}", in_cells(same))));
     }
     parts
+}
+
+/// A change that no cell shows by itself and all of them together do.
+fn together(row: &GeomeanComparison, cells: &[CellComparison]) -> Option<(Order, String)> {
+    let order = match row.verdict? {
+        Verdict::Regressed => Order::Regressed,
+        Verdict::Improved => Order::Improved,
+        _ => return None,
+    };
+    let mut of_cells = cells.iter().flat_map(|cell| &cell.metrics).filter(|of| of.metric == row.metric);
+    if row.cells < 2 || of_cells.any(|of| of.verdict == row.verdict) {
+        return None;
+    }
+    let log_change = difference::log_difference(row.change_percent?);
+    let words = change(row.metric, log_change, &units::percent(difference::percent(log_change).abs()));
+    let interval = row.interval_percent.map(|ends| format!(" (95 % interval {})", units::change_range(ends, "to")));
+    Some((order, format!("{words} over all {} cells together{}", row.cells, interval.unwrap_or_default())))
+}
+
+/// "new is 5.0 % slower at generation".
+fn change(metric: Metric, log_change: f64, size: &str) -> String {
+    let name = metric.definition().name;
+    match (metric, log_change > 0.0) {
+        (Metric::PrefillTps | Metric::GenerationTps, true) => format!("new is {size} faster at {name}"),
+        (Metric::PrefillTps | Metric::GenerationTps, false) => format!("new is {size} slower at {name}"),
+        (Metric::Ttft, true) => format!("{name} is {size} longer"),
+        (Metric::Ttft, false) => format!("{name} is {size} shorter"),
+        (_, true) => format!("{name} is {size} higher"),
+        (_, false) => format!("{name} is {size} lower"),
+    }
 }
 
 /// The mean change of the cells on the log scale, and its size in words. None for no cell.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::logs::Logs;
 use super::measured::MeasuredFile;
-use super::{CompareError, Comparison, Options, Verdict, calibration, compare_measured, verdict};
+use super::{CompareError, Comparison, Options, Verdict, compare_measured, verdict};
 use crate::metric::Metric;
 use crate::statistics::{difference, segments};
 use crate::summary::CellKey;
@@ -107,7 +107,7 @@ pub fn history(files: Vec<Dated>, options: &Options) -> Result<History, CompareE
         .filter(|file| file.at_s >= newest.at_s - WEEK_S && file.at_s < newest.at_s)
         .map(|file| &file.file)
         .collect();
-    let against_week = (!week.is_empty()).then(|| compare(&week, &newest.file, options)).transpose()?;
+    let against_week = (!week.is_empty()).then(|| compare_measured(&week, &[&newest.file], options)).transpose()?;
     if against_week.is_none() {
         let same = before.iter().filter(|file| file.at_s >= newest.at_s).count() as u64;
         notices.push(match same {
@@ -131,7 +131,7 @@ pub fn history(files: Vec<Dated>, options: &Options) -> Result<History, CompareE
         against_segments.push(SegmentComparison {
             metric,
             since: before[since].file.name.clone(),
-            comparison: compare(&base, &newest.file, &of_metric)?,
+            comparison: compare_measured(&base, &[&newest.file], &of_metric)?,
         });
     }
     let compared = against_week.iter().chain(against_segments.iter().map(|segment| &segment.comparison));
@@ -172,17 +172,6 @@ fn of_one_class(mut files: Vec<Dated>, notices: &mut Vec<String>) -> Vec<Dated> 
         is
     });
     files
-}
-
-/// The newest file against others. It mostly has one session, which shows nothing of how much sessions differ; where nobody
-/// told that otherwise and the others are enough, they do.
-fn compare(base: &[&MeasuredFile], newest: &MeasuredFile, options: &Options) -> Result<Comparison, CompareError> {
-    let one = newest.cells.iter().all(|cell| cell.sessions.len() == 1);
-    let told = options.calibration.is_some() || options.floor_percent.is_some();
-    let Some(learnt) = (one && !told).then(|| calibration::of_base(base)).flatten() else {
-        return compare_measured(base, &[newest], options);
-    };
-    compare_measured(base, &[newest], &Options { calibration: Some(learnt), ..options.clone() })
 }
 
 /// Oldest first, by name where two are of the same instant; copies left out.

@@ -13,12 +13,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::drift::Move;
 use crate::frame::{self, Batch, FrameError};
 use crate::import::{Loaded, instant};
 use crate::metric::Metric;
 use crate::record::{Comparability, PowerScope, Provenance};
 use crate::statistics::spread;
-use crate::summary::{self, CellKey, Fact, FileReport};
+use crate::summary::{self, CellKey, Fact, FileReport, StandardError};
 use crate::throughput;
 
 /// A file, measured.
@@ -60,10 +61,24 @@ pub struct MeasuredCell {
     /// Metrics with at least one value, in the catalogue's order.
     #[serde(default)]
     pub samples: Vec<Sample>,
+    /// How sure its values are by the deviations that another tool published, a value each, metric by metric.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub published: Vec<PublishedError>,
     /// Power readings behind the server's own account, of the request and node with the fewest; null without such.
     pub server_power_samples: Option<u64>,
     /// What an instrument that was laid over the run covers; null without one.
     pub overlay_scope: Option<PowerScope>,
+}
+
+/// How sure one value is that another tool published as the mean of many.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PublishedError {
+    /// Of which metric.
+    pub metric: Metric,
+    /// Its standard error, in the metric's unit.
+    pub error: f64,
+    /// Degrees of freedom of that, 1 or more.
+    pub freedom: f64,
 }
 
 /// What the requests of one session of a cell have in common.
@@ -97,6 +112,9 @@ pub struct Sample {
     pub batches: Vec<BatchOf>,
     /// The values of all of them: one per request, or one for the batch.
     pub values: Vec<f64>,
+    /// How the sessions of each of the files that it is of move, where they do; empty until a side is put together.
+    #[serde(skip)]
+    pub(super) moves: Vec<Move>,
 }
 
 /// A batch of a sample. Requests of a batch disturb each other: they are one measurement.
@@ -132,6 +150,11 @@ impl Sample {
         })
     }
 
+    /// Without a value.
+    pub(super) const fn of(metric: Metric) -> Self {
+        Self { metric, batches: Vec::new(), values: Vec::new(), moves: Vec::new() }
+    }
+
     /// Puts a batch behind the others; one without values is none.
     pub(super) fn push(&mut self, session: u32, values: &[f64]) {
         if let Some(count) = u32::try_from(values.len()).ok().filter(|count| *count > 0) {
@@ -159,12 +182,18 @@ impl MeasuredCell {
             sessions.entry(batch.session).or_default().push(batch);
         }
         let samples = measured.samples.iter().map(|sample| {
-            let mut own = Sample { metric: sample.metric, batches: Vec::new(), values: Vec::new() };
+            let mut own = Sample::of(sample.metric);
             sample.groups.iter().for_each(|group| own.push(group.session, &group.values));
             own
         });
+        let published = measured.samples.iter().flat_map(|sample| {
+            let of =
+                |one: &StandardError| PublishedError { metric: sample.metric, error: one.error, freedom: one.freedom };
+            sample.errors.iter().map(of)
+        });
         Self {
             samples: samples.collect(),
+            published: published.collect(),
             sessions: sessions.into_iter().map(|(number, batches)| Session::of(number, &batches)).collect(),
             server_power_samples: measured.server_power_samples.map(|samples| samples as u64),
             overlay_scope: measured.overlay_scope,

@@ -1,7 +1,7 @@
 //! The method on logarithms alone, without files and cells' names: what each pair shows, what all of them show together,
 //! and the words.
 
-use super::calibration::Calibration;
+use super::calibration::{Calibration, SESSIONS_WANTED};
 use super::logs::Logs;
 use super::permutation::{self, Permutation};
 use super::variance::{self, Between, Learnt, Pair, Repeats};
@@ -44,16 +44,29 @@ impl Source<'_> {
         self.learnt.within(place).or_else(|| calibrated().map(|variance| (variance, false)))
     }
 
-    /// Between sessions: measured before calibrated before assumed.
-    fn between(&self, several: bool) -> Between {
-        match self.learnt.between {
-            Some(measured) if several => Between::Measured(measured),
-            _ => {
-                let calibration = self.options.calibration.as_ref();
-                calibration
-                    .and_then(|calibration: &Calibration| calibration.between(self.metric))
-                    .map_or_else(|| Between::Assumed(self.options.floor(self.metric)), Between::Calibrated)
-            }
+    /// Between sessions: measured on both sides, before calibrated, declared, measured on one side, and assumed. The pairs are
+    /// one, or all that a row of the geometric mean is of.
+    fn between(&self, pairs: &[&Pair]) -> Between {
+        let all = |holds: fn(&Pair) -> bool| pairs.iter().all(|pair| holds(pair));
+        if let (true, Some(measured)) =
+            (all(|(base, new)| base.sessions() >= 2 && new.sessions() >= 2), self.learnt.between)
+        {
+            return Between::Measured(measured);
+        }
+        let calibration = self.options.calibration.as_ref();
+        if let Some(calibrated) = calibration.and_then(|calibration: &Calibration| calibration.between(self.metric)) {
+            return Between::Calibrated(calibrated);
+        }
+        if let Some(percent) = self.options.floor_percent {
+            return Between::Declared(percent / 100.0);
+        }
+        let most = |(base, new): &Pair| base.sessions().max(new.sessions());
+        let fewest = pairs.iter().map(|pair| most(pair)).min().unwrap_or(1);
+        match (self.learnt.of_one_side, self.learnt.of_few, variance::floor(self.metric)) {
+            (Some(means), ..) if fewest >= SESSIONS_WANTED => Between::OfOneSide(means),
+            (_, Some(few), floor) if fewest >= 2 && few > floor.unwrap_or(0.0) => Between::OfFew(few),
+            (.., Some(floor)) => Between::Assumed(floor),
+            (.., None) => Between::Unknown,
         }
     }
 
@@ -71,18 +84,32 @@ impl Source<'_> {
                 ));
             }
         }
+        for (side, moved) in
+            base.moves().iter().map(|of| ("base", of)).chain(new.moves().iter().map(|of| ("new side", of)))
+        {
+            weighed
+                .warnings
+                .push(format!("the {side} {}: they count as one, and its mean is of no one level", moved.words()));
+        }
         let within = self.within(place);
         if within.is_some_and(|(_, own)| own) {
             weighed.warnings.push("noisier than the other cells: judged by its own deviation".to_owned());
         }
-        let between = self.between(base.sessions() >= 2 && new.sessions() >= 2);
-        weighed.warnings.extend(self.words(between));
-        weighed.warnings.extend(unrepeated(within.is_some(), between));
-        let squared_error = match within {
-            Some((within, _)) => variance::squared_error(within, between, pair, critical),
-            None => variance::of_sessions(between, base.inverse_of_sessions() + new.inverse_of_sessions()),
+        let between = self.between(&[pair]);
+        weighed.warnings.extend(self.words(between, &[pair]));
+        let published = Logs::published_error(base, new).filter(|_| within.is_none());
+        if published.is_some() {
+            weighed.warnings.push("no repeats: the deviations that were published stand for them".to_owned());
+        }
+        weighed.warnings.extend(unrepeated(within.is_some() || published.is_some(), between));
+        let squared_error = match (within, published) {
+            (Some((within, _)), _) => Some(variance::squared_error(within, between, pair, critical)),
+            (None, Some(error)) => {
+                Some(variance::combined(Repeats::steady(error), between, variance::sessions(pair), critical))
+            }
+            (None, None) => variance::of_sessions(between, variance::sessions(pair)),
         };
-        weighed.effect = Effect::of(new.mean() - base.mean(), squared_error, critical);
+        weighed.effect = squared_error.and_then(|error| Effect::of(new.mean() - base.mean(), error, critical));
         weighed.permutation = permutation::of(base, new);
         if let Some(effect) = &weighed.effect
             && shift::hodges_lehmann(&base.values(), &new.values())
@@ -95,24 +122,37 @@ impl Source<'_> {
         weighed
     }
 
-    /// What is said of a deviation between sessions that was not measured here.
-    fn words(&self, between: Between) -> Option<String> {
+    /// What is said of a deviation between sessions that was not measured on both sides.
+    fn words(&self, between: Between, pairs: &[&Pair]) -> Option<String> {
         let percent = |deviation: f64| units::percent(100.0 * deviation);
-        match between {
-            Between::Measured(_) => None,
-            Between::Assumed(deviation) if self.options.floor_percent.is_some() => {
-                Some(format!("deviation between sessions declared, {}: a side has one session", percent(deviation)))
+        let of = |side: fn(&Pair) -> &Logs| pairs.iter().all(|pair| side(pair).sessions() >= 2);
+        let (many, lone) = match (of(|pair| &pair.0), of(|pair| &pair.1)) {
+            (true, _) => ("the base's sessions", "the new side has one"),
+            (_, true) => ("the new side's sessions", "the base has one"),
+            _ => ("one side's sessions", "the other has one"),
+        };
+        Some(match between {
+            Between::Measured(_) => return None,
+            Between::Unknown => {
+                "how much sessions differ in it is not known: the interval is of repeats alone".to_owned()
+            }
+            Between::Declared(deviation) => {
+                format!("deviation between sessions declared, {}: a side has one session", percent(deviation))
             }
             Between::Assumed(deviation) => {
-                Some(format!("deviation between sessions assumed, {}: a side has one session", percent(deviation)))
+                format!("deviation between sessions assumed, {}: a side has one session", percent(deviation))
+            }
+            Between::OfOneSide(means) => {
+                format!("{many} differ by {}, which is taken for both sides: {lone}", percent(means.value.sqrt()))
+            }
+            Between::OfFew(deviation) => {
+                format!("{many} are few and differ by {}, which is taken for both sides: {lone}", percent(deviation))
             }
             Between::Calibrated(variance) => {
-                let of_base = self.options.calibration.as_ref().is_some_and(|calibration| calibration.of_base);
-                let from = if of_base { "of the base, taken for both sides" } else { "from the calibration" };
                 let deviation = percent(variance.value.sqrt());
-                Some(format!("deviation between sessions {from}, {deviation}: a side has one session"))
+                format!("deviation between sessions from the calibration, {deviation}: a side has one session")
             }
-        }
+        })
     }
 
     /// The mean of all pairs' differences: the change of the geometric mean, paired by cell. None for no pair.
@@ -128,11 +168,11 @@ impl Source<'_> {
             return Some(Weighed { permutation: None, ..one });
         }
         let whole = pairs.iter().enumerate().map(|(place, _)| self.within(place)).collect::<Option<Vec<_>>>();
-        let repeats = |within: &[(Variance, bool)], share: fn(&Logs) -> f64| {
+        let repeats = |within: &[(Variance, bool)], share: &dyn Fn(&Pair) -> f64| {
             let mut pooled: Option<Variance> = None;
             let mut parts = Vec::new();
-            for ((base, new), (within, own)) in pairs.iter().zip(within) {
-                let part = variance::scaled(*within, (share(base) + share(new)) / (cells * cells));
+            for (pair, (within, own)) in pairs.iter().zip(within) {
+                let part = variance::scaled(*within, share(pair) / (cells * cells));
                 match &mut pooled {
                     _ if *own => parts.push(part),
                     Some(pooled) => pooled.value += part.value,
@@ -143,9 +183,17 @@ impl Source<'_> {
             difference::satterthwaite(&parts)
         };
         let repeats = whole.map(|within| Repeats {
-            steady: repeats(&within, Logs::inverse_of_values),
-            all: repeats(&within, |logs| logs.inverse_of_values() + logs.lost_to_drift()),
+            steady: repeats(&within, &variance::values),
+            all: repeats(&within, &|pair| variance::values(pair) + variance::lost_to_drift(pair)),
+            lone: repeats(&within, &variance::lone),
         });
+        let published = || {
+            let of = |pair: &&Pair| Logs::published_error(&pair.0, &pair.1);
+            let parts = pairs.iter().map(of).collect::<Option<Vec<_>>>()?;
+            let parts = parts.into_iter().map(|part| variance::scaled(part, 1.0 / (cells * cells)));
+            Some(Repeats::steady(difference::satterthwaite(&parts.collect::<Vec<_>>())))
+        };
+        let repeats = repeats.or_else(published);
         let drifting = pairs.iter().filter(|(base, new)| base.drift().is_some() || new.drift().is_some()).count();
         if drifting > 0 {
             weighed.warnings.push(format!(
@@ -153,24 +201,33 @@ impl Source<'_> {
                 pairs.len()
             ));
         }
-        let several = pairs.iter().all(|(base, new)| base.sessions() >= 2 && new.sessions() >= 2);
+        let moving = pairs.iter().filter(|(base, new)| !base.moves().is_empty() || !new.moves().is_empty()).count();
+        if moving > 0 {
+            weighed.warnings.push(format!(
+                "moves from session to session in {moving} of {} cells: these sessions count as one",
+                pairs.len()
+            ));
+        }
         // A session that is slow may be slow in all its cells: more cells do not make fewer sessions more.
-        let sessions =
-            pairs.iter().map(|(base, new)| base.inverse_of_sessions() + new.inverse_of_sessions()).fold(0.0, f64::max);
-        let between = match self.between(several) {
-            Between::Measured(_) => {
-                let sides: (Vec<_>, Vec<_>) = pairs.iter().map(|(base, new)| (base, new)).unzip();
-                variance::Means::of([&sides.0, &sides.1]).overall().map(Between::Measured)?
+        let sessions = pairs.iter().map(|pair| variance::sessions(pair)).fold(0.0, f64::max);
+        let (bases, news): (Vec<_>, Vec<_>) = pairs.iter().map(|(base, new)| (base, new)).unzip();
+        let between = match self.between(pairs) {
+            Between::Measured(_) => variance::Means::of([&bases, &news]).overall().map(Between::Measured)?,
+            // Sessions over all their cells, where one side has enough of them in every cell; else as of one cell.
+            Between::OfOneSide(means) => {
+                let is_many = |side: &&Vec<&Logs>| side.iter().all(|logs| logs.sessions() >= SESSIONS_WANTED);
+                let many = [&bases, &news].into_iter().filter(is_many);
+                Between::OfOneSide(variance::Means::of(many).overall().filter(|all| all.value > 0.0).unwrap_or(means))
             }
             other => other,
         };
-        weighed.warnings.extend(self.words(between));
+        weighed.warnings.extend(self.words(between, pairs));
         weighed.warnings.extend(unrepeated(repeats.is_some(), between));
         let squared_error = match repeats {
-            Some(repeats) => variance::combined(repeats, between, sessions, critical),
+            Some(repeats) => Some(variance::combined(repeats, between, sessions, critical)),
             None => variance::of_sessions(between, sessions),
         };
-        weighed.effect = Effect::of(difference, squared_error, critical);
+        weighed.effect = squared_error.and_then(|error| Effect::of(difference, error, critical));
         Some(weighed)
     }
 }
@@ -178,8 +235,9 @@ impl Source<'_> {
 /// That nothing shows how repeats differ. Sessions of one value each hold that in what they differ by; else what is assumed or
 /// declared of sessions has to stand for it.
 fn unrepeated(repeated: bool, between: Between) -> Option<String> {
-    let stands_in = !repeated && !matches!(between, Between::Measured(_));
-    stands_in.then(|| "no repeats anywhere: the deviation between sessions stands for all of it".to_owned())
+    let hold_it = matches!(between, Between::Measured(_) | Between::OfOneSide(_) | Between::Unknown);
+    (!repeated && !hold_it)
+        .then(|| "no repeats anywhere: the deviation between sessions stands for all of it".to_owned())
 }
 
 /// The adjusted p and the word of each effect that is judged, all of them one family (Benjamini–Hochberg).

@@ -65,8 +65,10 @@ pub(super) fn cells(
         })
         .collect();
     let mut table: Vec<Vec<Row>> = beside.iter().map(|cell| rows(cell, options, objection)).collect();
-    let geomean = Metric::ALL.into_iter().filter_map(|metric| weigh(metric, &beside, &mut table, options)).collect();
+    let whole: Vec<(GeomeanComparison, Option<Effect>)> =
+        Metric::ALL.into_iter().filter_map(|metric| weigh(metric, &beside, &mut table, options)).collect();
     judge(&mut table, options);
+    let geomean = judge_whole(whole, &table, options);
     let cells = beside
         .into_iter()
         .zip(table)
@@ -114,8 +116,11 @@ fn row(metric: Metric, cell: &Beside<'_>, objection: Option<&str>) -> Option<Row
     if let (Some(base), Some(new)) = (cell.base, cell.new) {
         objections.extend(gate::objections(metric, base, new));
     }
-    let logs = |sample: Option<&Sample>| sample.and_then(Logs::of);
-    let pair = logs(base).zip(logs(new)).filter(|_| objections.is_empty());
+    let logs = |cell: Option<&MeasuredCell>, sample: Option<&Sample>| {
+        let published = cell.iter().flat_map(|cell| &cell.published).filter(|one| one.metric == metric).copied();
+        Some(Logs::of(sample?)?.with_published(&published.collect::<Vec<_>>()))
+    };
+    let pair = logs(cell.base, base).zip(logs(cell.new, new)).filter(|_| objections.is_empty());
     let comparison = MetricComparison {
         metric,
         unit: definition.unit.to_owned(),
@@ -173,7 +178,7 @@ fn weigh(
     beside: &[Beside<'_>],
     table: &mut [Vec<Row>],
     options: &Options,
-) -> Option<GeomeanComparison> {
+) -> Option<(GeomeanComparison, Option<Effect>)> {
     // Peak memory comes out the same on every repeat: there is no noise to reckon with.
     if metric == Metric::PeakMemory {
         return None;
@@ -219,15 +224,18 @@ fn take(weighed: Weighed, row: &mut Row) {
     row.effect = weighed.effect;
 }
 
-/// The row of the geometric mean. It is one look at all cells and stands outside of the family that the cells are adjusted
-/// for, so its p is taken as it is.
-fn over_cells(metric: Metric, cells: usize, change: f64, whole: Weighed, options: &Options) -> GeomeanComparison {
+/// The row of the geometric mean, which waits for its verdict.
+fn over_cells(
+    metric: Metric,
+    cells: usize,
+    change: f64,
+    whole: Weighed,
+    options: &Options,
+) -> (GeomeanComparison, Option<Effect>) {
     let definition = metric.definition();
-    let judged = whole.effect.map(|effect| method::judge(&[(metric, effect)], options));
-    let verdict = judged.and_then(|judged| judged.first().map(|(_, word)| *word)).unwrap_or(Verdict::Undecided);
-    let verdict = definition.primary.then_some(verdict);
     let resolves_percent = whole.effect.as_ref().and_then(resolves_percent);
-    GeomeanComparison {
+    let verdict = definition.primary.then_some(Verdict::Undecided);
+    let row = GeomeanComparison {
         metric,
         unit: definition.unit.to_owned(),
         better: definition.better,
@@ -235,11 +243,50 @@ fn over_cells(metric: Metric, cells: usize, change: f64, whole: Weighed, options
         change_percent: Some(difference::percent(change)).filter(|change| change.is_finite()),
         interval_percent: whole.effect.as_ref().and_then(interval_percent),
         p: whole.effect.map(|effect| effect.p),
+        p_adjusted: None,
         resolves_percent,
         verdict,
         words: verdict::words(verdict, options.delta(metric), resolves_percent, None),
         warnings: whole.warnings,
-    }
+    };
+    (row, whole.effect)
+}
+
+/// The verdicts over all cells. Each is one look at all of them, so they are a family of their own; over one cell it is that
+/// cell, which must not get another verdict here.
+fn judge_whole(
+    whole: Vec<(GeomeanComparison, Option<Effect>)>,
+    table: &[Vec<Row>],
+    options: &Options,
+) -> Vec<GeomeanComparison> {
+    let several = |row: &GeomeanComparison| row.verdict.is_some() && row.cells > 1;
+    let effects: Vec<(Metric, Effect)> = whole
+        .iter()
+        .filter(|(row, _)| several(row))
+        .filter_map(|(row, effect)| Some((row.metric, (*effect)?)))
+        .collect();
+    let judged: Vec<(Metric, (f64, Verdict))> =
+        effects.iter().map(|(metric, _)| *metric).zip(method::judge(&effects, options)).collect();
+    let of_the_cell = |metric: Metric| {
+        let rows = table.iter().flatten().map(|row| (&row.comparison, row.pair.is_some()));
+        let row = rows.filter(|(row, paired)| row.metric == metric && *paired).map(|(row, _)| row).next()?;
+        Some((row.p_adjusted?, row.verdict?))
+    };
+    let finished = |(mut row, _): (GeomeanComparison, Option<Effect>)| {
+        let found = match row.verdict {
+            Some(_) if several(&row) => {
+                judged.iter().find(|(metric, _)| *metric == row.metric).map(|(_, found)| *found)
+            }
+            Some(_) => of_the_cell(row.metric),
+            None => None,
+        };
+        if let Some((p_adjusted, verdict)) = found {
+            (row.p_adjusted, row.verdict) = (Some(p_adjusted), Some(verdict));
+            row.words = verdict::words(row.verdict, options.delta(row.metric), row.resolves_percent, None);
+        }
+        row
+    };
+    whole.into_iter().map(finished).collect()
 }
 
 /// Verdicts, once all p values are known.

@@ -14,7 +14,7 @@ use crate::import::Loaded;
 use crate::metric::Metric;
 use crate::record::Pauses;
 use crate::statistics::difference::{self, Variance};
-use crate::statistics::{interval, quantile};
+use crate::statistics::{interval, power, quantile};
 use crate::summary;
 use crate::units;
 
@@ -78,8 +78,8 @@ pub struct PlannedMetric {
     pub detects_percent: f64,
 }
 
-/// The point that a normal deviate stays below with probability 0.8: SciPy's `norm.ppf(0.8)`.
-const POWER_80: f64 = 0.841_621_233_572_914_3;
+/// A change is said to be detected when it is found four times in five.
+const POWER: f64 = 0.8;
 
 /// Noise of one metric.
 struct Noise {
@@ -103,7 +103,7 @@ pub fn plan(design: Design, known: Known<'_>, options: &Options) -> Result<Plan,
         .into_iter()
         .filter(|metric| metric.definition().primary && options.shows(*metric))
         .filter_map(|metric| {
-            let noise = noise(metric, cells.as_deref(), known, options)?;
+            let noise = noise(metric, cells.as_deref(), known)?;
             Some(planned(metric, design, number, &noise, options))
         })
         .collect();
@@ -132,7 +132,7 @@ pub fn plan(design: Design, known: Known<'_>, options: &Options) -> Result<Plan,
     })
 }
 
-fn noise(metric: Metric, cells: Option<&[MeasuredCell]>, known: Known<'_>, options: &Options) -> Option<Noise> {
+fn noise(metric: Metric, cells: Option<&[MeasuredCell]>, known: Known<'_>) -> Option<Noise> {
     let percent = |percent: f64| Variance { value: percent * percent / 1e4, freedom: f64::INFINITY };
     let logs: Vec<Logs> = cells
         .map(|cells| sides::samples(cells, metric).into_iter().filter_map(|(_, sample)| Logs::of(sample)).collect())
@@ -171,7 +171,7 @@ fn noise(metric: Metric, cells: Option<&[MeasuredCell]>, known: Known<'_>, optio
     };
     let (between, of_between) = match known.floor_percent {
         Some(floor) => (percent(floor), "declared floor"),
-        None => (percent(100.0 * options.floor(metric)), "assumed floor"),
+        None => (percent(100.0 * variance::floor(metric)?), "assumed floor"),
     };
     Some(Noise { within, between, source: format!("{of_within}, {of_between}") })
 }
@@ -194,13 +194,15 @@ fn planned(metric: Metric, design: Design, cells: usize, noise: &Noise, options:
     let error = squared_error.value.sqrt();
     let half_width = error * interval::critical_value(0.95, squared_error.freedom).unwrap_or(f64::INFINITY);
     let matters = difference::log_difference(options.delta(metric));
+    let in_errors = (error > 0.0).then(|| power::detectable(0.95, POWER, squared_error.freedom, matters / error));
+    let detects = in_errors.flatten().map_or(half_width.max(matters), |errors| errors * error);
     PlannedMetric {
         metric,
         within_percent: 100.0 * noise.within.sqrt(),
         between_percent: 100.0 * noise.between.value.sqrt(),
         source: noise.source.clone(),
         resolves_percent: difference::percent(half_width),
-        detects_percent: difference::percent(half_width.max(matters) + POWER_80 * error),
+        detects_percent: difference::percent(detects),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::logs::Logs;
 use super::measured::{MeasuredCell, Sample};
 use crate::metric::Metric;
 use crate::summary::CellKey;
@@ -37,8 +38,12 @@ fn numbered_from(first: u32, cell: &MeasuredCell, wanted: impl Fn(Metric) -> boo
         samples: cell.samples.iter().filter(|sample| wanted(sample.metric)).cloned().collect(),
         key: cell.key.clone(),
         sessions: cell.sessions.clone(),
+        published: cell.published.iter().filter(|one| wanted(one.metric)).copied().collect(),
         ..*cell
     };
+    for sample in &mut cell.samples {
+        sample.moves = Logs::of(sample).and_then(|logs| logs.moved(sample.metric)).into_iter().collect();
+    }
     for session in &mut cell.sessions {
         session.number = session.number.saturating_add(first);
     }
@@ -50,11 +55,13 @@ fn numbered_from(first: u32, cell: &MeasuredCell, wanted: impl Fn(Metric) -> boo
 
 fn append(whole: &mut MeasuredCell, other: MeasuredCell) {
     whole.sessions.extend(other.sessions);
+    whole.published.extend(other.published);
     for sample in other.samples {
         match whole.samples.iter_mut().find(|known| known.metric == sample.metric) {
             Some(known) => {
                 known.batches.extend(sample.batches);
                 known.values.extend(sample.values);
+                known.moves.extend(sample.moves);
             }
             None => whole.samples.push(sample),
         }
@@ -72,7 +79,7 @@ pub(super) fn take_apart(cells: &[MeasuredCell]) -> Vec<Vec<MeasuredCell>> {
     for cell in cells {
         for session in &cell.sessions {
             let of_session = |sample: &Sample| {
-                let mut own = Sample { metric: sample.metric, batches: Vec::new(), values: Vec::new() };
+                let mut own = Sample::of(sample.metric);
                 let groups = sample.groups().filter(|(number, _)| *number == session.number);
                 groups.for_each(|(number, values)| own.push(number, values));
                 Some(own).filter(|own| !own.values.is_empty())
@@ -80,6 +87,7 @@ pub(super) fn take_apart(cells: &[MeasuredCell]) -> Vec<Vec<MeasuredCell>> {
             sessions.entry(session.number).or_default().push(MeasuredCell {
                 key: cell.key.clone(),
                 sessions: vec![*session],
+                published: Vec::new(),
                 samples: cell.samples.iter().filter_map(of_session).collect(),
                 ..*cell
             });

@@ -3,10 +3,12 @@
 //! Three repeats say little about their own deviation. Pooled over all cells of a metric and both sides they say enough
 //! (8 cells of 2 × 3 repeats give 32 degrees of freedom instead of 4). What repeats inside one session can never show is
 //! how much the next session differs, which in our simulation turns 40 to 70 % of honest nulls into "changes"; so where a
-//! side has one session, the deviation between sessions comes from a calibration, else a floor is assumed and named as such.
+//! side has one session, the deviation between sessions comes from a calibration, else from the other side where that has
+//! enough of them, else a floor is assumed and named as such.
 
 use std::collections::BTreeMap;
 
+use super::calibration::SESSIONS_WANTED;
 use super::logs::Logs;
 use super::verdict::Critical;
 use crate::metric::Metric;
@@ -20,10 +22,18 @@ pub(super) type Pair = (Logs, Logs);
 pub(super) enum Between {
     /// Of two or more sessions per side: the variance of session means, with its degrees of freedom.
     Measured(Variance),
+    /// Of the one side that has several sessions, [`SESSIONS_WANTED`] or more: the variance of its session means.
+    OfOneSide(Variance),
     /// Of a calibration: the variance that sessions add, with its degrees of freedom.
     Calibrated(Variance),
-    /// Assumed or declared: this standard deviation of logarithms.
+    /// Declared: this standard deviation of logarithms.
+    Declared(f64),
+    /// Of the few sessions of one side, which say too little of it, and more than what would be assumed.
+    OfFew(f64),
+    /// Assumed.
     Assumed(f64),
+    /// Nobody has said anything of how the metric differs between sessions.
+    Unknown,
 }
 
 /// What was learnt of one metric from all cells of both sides.
@@ -35,6 +45,10 @@ pub(super) struct Learnt {
     own: BTreeMap<usize, Variance>,
     /// Of session means; None where no cell has two sessions on both sides.
     pub(super) between: Option<Variance>,
+    /// Of the session means of all sides that have [`SESSIONS_WANTED`] or more; None where they do not differ.
+    pub(super) of_one_side: Option<Variance>,
+    /// What sessions add, by all sides that have two or more: a deviation of logarithms.
+    pub(super) of_few: Option<f64>,
 }
 
 /// Cells with more than this ratio of their own variance to that of all others keep their own: pooled, they would look
@@ -81,7 +95,28 @@ pub(super) fn learn(pairs: &[&Pair]) -> Learnt {
         .filter(|(base, new)| base.sessions() >= 2 && new.sessions() >= 2)
         .map(|(base, new)| (base, new))
         .unzip();
-    Learnt { pooled, between: Means::of([&bases, &news]).variance(), own }
+    let of_few = with_sessions(pairs, 2);
+    Learnt {
+        between: Means::of([&bases, &news]).variance(),
+        of_one_side: Means::of(&with_sessions(pairs, SESSIONS_WANTED)).variance().filter(|means| means.value > 0.0),
+        of_few: Means::of(&of_few).variance().map(|means| added(means, pooled, of_few.iter().flatten().copied())),
+        pooled,
+        own,
+    }
+}
+
+/// The cells of each side that have this many sessions.
+fn with_sessions<'a>(pairs: &[&'a Pair], least: usize) -> [Vec<&'a Logs>; 2] {
+    let of = |side: fn(&Pair) -> &Logs| {
+        pairs.iter().map(|pair| side(pair)).filter(|logs| logs.sessions() >= least).collect()
+    };
+    [of(|pair| &pair.0), of(|pair| &pair.1)]
+}
+
+/// The deviation that sessions add: of their means, less what repeats explain of it.
+fn added<'a>(means: Variance, within: Option<Variance>, cells: impl Iterator<Item = &'a Logs> + Clone) -> f64 {
+    let shares = cells.clone().map(Logs::share_of_repeats).sum::<f64>() / cells.count() as f64;
+    (means.value - within.map_or(0.0, |within| within.value * shares)).max(0.0).sqrt()
 }
 
 /// Mean of squared deviations; None without degrees of freedom.
@@ -170,45 +205,85 @@ impl Learnt {
 
 /// The standard deviation between sessions, of logarithms, that is assumed while nobody has measured it: 1.5 % for decode
 /// rates, 2.5 % for prefill and all that contains it, 4 % for energy. A proposal, to be replaced by runs of the same
-/// against the same.
-pub(super) const fn floor(metric: Metric) -> f64 {
-    match metric {
+/// against the same. None for what it was not proposed for.
+pub(super) const fn floor(metric: Metric) -> Option<f64> {
+    Some(match metric {
         Metric::GenerationTps
         | Metric::AggregateExoMaxTimesN
         | Metric::AggregateSumOfRates
         | Metric::Tpot
         | Metric::Itl => 0.015,
+        Metric::PrefillTps
+        | Metric::Elapsed
+        | Metric::Ttft
+        | Metric::AggregateTokensOverWall
+        | Metric::RequestsPerSecond => 0.025,
         metric if metric.is_energy() => 0.04,
-        _ => 0.025,
-    }
+        _ => return None,
+    })
 }
 
 /// The squared standard error of the difference of a pair.
 pub(super) fn squared_error(within: Variance, between: Between, pair: &Pair, critical: &mut Critical) -> Variance {
-    let values = pair.0.inverse_of_values() + pair.1.inverse_of_values();
-    let sessions = pair.0.inverse_of_sessions() + pair.1.inverse_of_sessions();
-    let lost = pair.0.lost_to_drift() + pair.1.lost_to_drift();
-    combined(
-        Repeats { steady: scaled(within, values), all: scaled(within, values + lost) },
-        between,
-        sessions,
-        critical,
-    )
+    let steady = scaled(within, values(pair));
+    let all = scaled(within, values(pair) + lost_to_drift(pair));
+    combined(Repeats { steady, all, lone: scaled(within, lone(pair)) }, between, sessions(pair), critical)
 }
 
-/// The squared error where nothing was repeated within a session: sessions of one value differ by all there is.
-pub(super) fn of_sessions(between: Between, sessions: f64) -> Variance {
-    match between {
-        Between::Assumed(deviation) => Variance { value: deviation * deviation * sessions, freedom: f64::INFINITY },
-        Between::Calibrated(variance) | Between::Measured(variance) => scaled(variance, sessions),
-    }
+/// What the variance within sessions is multiplied by to give that of the difference.
+pub(super) fn values(pair: &Pair) -> f64 {
+    pair.0.inverse_of_values() + pair.1.inverse_of_values()
 }
 
-/// The error by repeats: as if none drifted, and with what a drift adds; the same where none does.
+/// What drifts within sessions add to it.
+pub(super) fn lost_to_drift(pair: &Pair) -> f64 {
+    pair.0.lost_to_drift() + pair.1.lost_to_drift()
+}
+
+/// The sum of 1 / sessions over the sides: what the variance between sessions is multiplied by.
+pub(super) fn sessions(pair: &Pair) -> f64 {
+    pair.0.inverse_of_sessions() + pair.1.inverse_of_sessions()
+}
+
+/// What a lone session adds to the variance within that it has, where it has fewer repeats than the sessions of the other
+/// side, whose means vary by less for it. 0 where both sides have several sessions, or one.
+pub(super) fn lone(pair: &Pair) -> f64 {
+    let (one, many) = match (pair.0.sessions(), pair.1.sessions()) {
+        (1, 2..) => (&pair.0, &pair.1),
+        (2.., 1) => (&pair.1, &pair.0),
+        _ => return 0.0,
+    };
+    (one.share_of_repeats() - many.share_of_repeats()).max(0.0)
+}
+
+/// The squared error where nothing was repeated within a session: sessions of one value differ by all there is. None where
+/// nobody knows by how much.
+pub(super) fn of_sessions(between: Between, sessions: f64) -> Option<Variance> {
+    Some(match between {
+        Between::Assumed(deviation) | Between::Declared(deviation) | Between::OfFew(deviation) => {
+            Variance { value: deviation * deviation * sessions, freedom: f64::INFINITY }
+        }
+        Between::Calibrated(variance) | Between::Measured(variance) | Between::OfOneSide(variance) => {
+            scaled(variance, sessions)
+        }
+        Between::Unknown => return None,
+    })
+}
+
+/// The error by repeats: as if none drifted, and with what a drift adds; the same where none does. `lone` is what a session
+/// that is alone on its side adds to the sessions of the other, see [`lone`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Repeats {
     pub(super) steady: Variance,
     pub(super) all: Variance,
+    pub(super) lone: Variance,
+}
+
+impl Repeats {
+    /// Of values that do not drift.
+    pub(super) const fn steady(error: Variance) -> Self {
+        Self { steady: error, all: error, lone: Variance { value: 0.0, freedom: f64::INFINITY } }
+    }
 }
 
 /// The error by repeats and the one by sessions, together. `sessions` is the sum of 1 / sessions over the sides.
@@ -220,22 +295,20 @@ pub(super) fn combined(repeats: Repeats, between: Between, sessions: f64, critic
         let [steady, all] = [repeats.steady, repeats.all].map(|part| difference::satterthwaite(&[part, other]));
         Variance { value: all.value, freedom: all.freedom.min(steady.freedom) }
     };
-    match between {
-        Between::Assumed(deviation) => {
-            beside(Variance { value: deviation * deviation * sessions, freedom: f64::INFINITY })
-        }
-        Between::Calibrated(variance) => beside(scaled(variance, sessions)),
+    match (between, of_sessions(between, sessions)) {
         // The means of sessions vary by both parts at once, so their variance is the whole error, and its interval holds
         // what it says however many sessions there are. It can come out small by luck, below what repeats alone explain;
         // then the wider of the two intervals stands. Going by the larger variance would not do: few sessions fall below
         // often, and the many degrees of freedom of the repeats would make that luck look like knowledge.
-        Between::Measured(means) => {
-            let whole = scaled(means, sessions);
+        (Between::Measured(_) | Between::OfOneSide(_), Some(means)) => {
+            let whole = difference::satterthwaite(&[means, repeats.lone]);
             let wider = critical.half_width(repeats.steady) > critical.half_width(whole);
             let stands = if wider { repeats.steady } else { whole };
             // Sessions that drift alike have means that do not show it.
             Variance { value: stands.value + (repeats.all.value - repeats.steady.value), freedom: stands.freedom }
         }
+        (_, Some(known)) => beside(known),
+        (_, None) => repeats.all,
     }
 }
 

@@ -5,13 +5,8 @@ use super::measured::MeasuredFile;
 use super::{CellComparison, Difference, residue};
 use crate::units;
 
-/// That a calibration is of the base itself, or of other models than what is compared.
+/// That a calibration is of other models than what is compared.
 pub(super) fn of_the_calibration(calibration: &Calibration, cells: &[CellComparison]) -> Option<String> {
-    if calibration.of_base {
-        let words =
-            "the newest file has one session: how much sessions differ is taken from the base's, for both sides";
-        return Some(words.to_owned());
-    }
     let known = |cell: &CellComparison| {
         cell.cell.model_id.as_ref().is_none_or(|model| calibration.models.contains(model))
             && calibration.placements.contains(&cell.cell.placement())
@@ -73,7 +68,9 @@ pub(super) fn of_the_whole(base: &[&MeasuredFile], new: &[&MeasuredFile], cells:
         cells
             .iter()
             .filter(|cell| {
-                cell.metrics.iter().all(|metric| if base { metric.new.is_none() } else { metric.base.is_none() })
+                let mut metrics = cell.metrics.iter().peekable();
+                metrics.peek().is_some()
+                    && metrics.all(|metric| if base { metric.new.is_none() } else { metric.base.is_none() })
             })
             .count()
     };

@@ -83,7 +83,7 @@ fn agentic_run(document: &Value, run: &Value, place: usize, found: &mut Found) {
     row.cache = match (whole(run, "cached_tokens"), row.prompt_tokens) {
         (Some(0), _) => Some("none"),
         // A server always reckons the last token of a prompt itself.
-        (Some(cached), Some(prompt)) if cached + 1 >= prompt => Some("exact"),
+        (Some(cached), Some(prompt)) if cached.saturating_add(1) >= prompt => Some("exact"),
         (Some(_), _) => Some("partial"),
         (None, _) => None,
     };

@@ -138,6 +138,10 @@ fn list<R: Read>(window: &mut Window<R>) -> Result<Document, Stop> {
     }
 }
 
+/// A row and what is reckoned of it take up to a thousand bytes, and sixteen of the file are enough for one. More go the long
+/// way, which refuses them.
+const MOST_ROWS: usize = if cfg!(target_arch = "wasm32") { 1_000_000 } else { 2_000_000 };
+
 /// The rows of a list behind its bracket, and what they hold as exo's; none where a row has keys that are not exo's, for
 /// such rows may be those of another tool.
 fn rows<R: Read>(window: &mut Window<R>, top: Top) -> Result<(Vec<Run>, Option<Traits>), Stop> {
@@ -156,6 +160,9 @@ fn rows<R: Read>(window: &mut Window<R>, top: Top) -> Result<(Vec<Run>, Option<T
         if let Some(traits) = traits.as_mut().filter(|traits| !traits.settle(top)) {
             let keys: RowKeys = serde_json::from_slice(window.taken()).map_err(|_| Stop::Unlike)?;
             keys.note(traits);
+        }
+        if runs.len() == MOST_ROWS {
+            return Err(Stop::Unlike);
         }
         shared.share(&mut run);
         runs.push(run);

@@ -165,7 +165,7 @@ fn report(measured: &MeasuredCell) -> CellReport {
     let sessions: BTreeSet<u32> = cell.batches.iter().map(|batch| batch.session).collect();
     CellReport {
         key: cell.key.clone(),
-        requests: cell.batches.iter().map(published::requests).sum(),
+        requests: cell.batches.iter().map(published::requests).fold(0, u64::saturating_add),
         batches: cell.batches.len() as u64,
         failed: 0,
         sessions: sessions.len() as u64,

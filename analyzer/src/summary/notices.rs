@@ -61,7 +61,7 @@ pub(super) fn counts(key: &CellKey, rows: &[&Run]) -> Vec<String> {
     let mut notices = Vec::new();
     let otherwise = |run: &&&Run| {
         let counts = run.pp_tokens.zip(run.stats.as_ref().and_then(|stats| stats.prompt_tokens));
-        counts.is_some_and(|(asked, counted)| counted != asked && counted != asked + 1)
+        counts.is_some_and(|(asked, counted)| counted != asked && Some(counted) != asked.checked_add(1))
     };
     if let Some(first) = rows.iter().find(otherwise).filter(|_| key.cache == CacheState::Cold) {
         let counted = first.stats.as_ref().and_then(|stats| stats.prompt_tokens);

@@ -1,4 +1,6 @@
 //! One deviation of a metric for all cells of a file: how much repeats of the same thing differ.
+//!
+//! A repeat is a batch: requests of one batch differ by their places in the queue.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +22,7 @@ pub struct PooledDeviation {
     pub sd_weighted_by_freedom: f64,
     /// Degrees of freedom of the latter: Σ (n − 1).
     pub freedom: u64,
-    /// Cells with two or more values; the others have no deviation and enter neither.
+    /// Cells with two or more batches; the others have no deviation and enter neither.
     pub cells: u64,
 }
 
@@ -28,7 +30,7 @@ pub struct PooledDeviation {
 pub(super) fn pooled(measured: &[MeasuredCell]) -> Vec<PooledDeviation> {
     let of = |metric: &Metric| {
         let values: Vec<Vec<f64>> =
-            measured.iter().filter_map(|cell| cell.sample(*metric)).map(super::Sample::values).collect();
+            measured.iter().filter_map(|cell| cell.sample(*metric)).map(super::Sample::batch_means).collect();
         let found = pooled_deviation(values.iter().map(Vec::as_slice))?;
         Some(PooledDeviation {
             metric: *metric,

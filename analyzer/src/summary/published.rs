@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::deviations;
 use crate::frame::{self, Batch, Cell};
 use crate::metric::Metric;
 use crate::record::{Figures, ResultFile};
@@ -37,7 +38,7 @@ pub(super) fn requests(batch: &Batch) -> u64 {
     if stands_for.is_empty() {
         return batch.rows.len() as u64;
     }
-    stands_for.iter().map(|requests| requests.map_or(1, |requests| requests as u64)).sum()
+    stands_for.iter().map(|requests| requests.map_or(1, |requests| requests as u64)).fold(0, u64::saturating_add)
 }
 
 /// Whether a value stands for many requests: it is their mean and says nothing of how they lie.
@@ -71,7 +72,7 @@ pub(super) fn warnings(file: &ResultFile, metric: Metric, cell: &Cell) -> Vec<St
     if taken {
         warnings.push("as exo's client printed it, over a window of its own".to_owned());
     }
-    warnings.extend(deviation(file, metric, cell));
+    warnings.extend(deviations::words(file, metric, cell));
     warnings
 }
 
@@ -79,7 +80,7 @@ pub(super) fn warnings(file: &ResultFile, metric: Metric, cell: &Cell) -> Vec<St
 pub(super) fn is_mean(file: &ResultFile, metric: Metric, cell: &Cell) -> bool {
     metric != Metric::EnergyOverlay
         && (cell.batches.iter().filter_map(stands_for).any(|requests| requests > 1.0)
-            || deviation(file, metric, cell).is_some())
+            || deviations::words(file, metric, cell).is_some())
 }
 
 /// Where the values of a metric in a cell of another tool come from, in words; None for a cell of ours.
@@ -93,7 +94,7 @@ pub(crate) fn origin(file: &ResultFile, metric: Metric, cell: &Cell) -> Option<S
     })
 }
 
-fn figures<'a>(file: &'a ResultFile, cell: &'a Cell) -> impl Iterator<Item = &'a Figures> {
+pub(super) fn figures<'a>(file: &'a ResultFile, cell: &'a Cell) -> impl Iterator<Item = &'a Figures> {
     let rows = cell.batches.iter().flat_map(|batch| &batch.rows);
     rows.filter_map(|row| file.runs.get(*row)?.figures.as_deref())
 }
@@ -111,26 +112,6 @@ fn derived(file: &ResultFile, metric: Metric, cell: &Cell) -> Option<String> {
         _ => return None,
     };
     figures(file, cell).find_map(|figures| figures.derived.get(name).cloned())
-}
-
-/// The deviation that a tool publishes beside a mean, by its own names and units.
-fn deviation(file: &ResultFile, metric: Metric, cell: &Cell) -> Option<String> {
-    let names: &[(&str, f64)] = match metric {
-        Metric::PrefillTps => &[("stddev_ts", 1.0)],
-        Metric::GenerationTps => &[("stddev_ts", 1.0), ("std_dev_tok_s", 1.0)],
-        Metric::Elapsed => &[("std_e2el_ms", 1e3), ("std_e2el", 1.0), ("stddev_ns", 1e9)],
-        Metric::Ttft => &[("std_ttft_ms", 1e3), ("std_ttft", 1.0)],
-        Metric::Tpot => &[("std_tpot_ms", 1e3), ("std_tpot", 1.0)],
-        Metric::Itl => &[("std_itl_ms", 1e3), ("std_itl", 1.0)],
-        _ => return None,
-    };
-    let told =
-        |figures: &Figures| names.iter().find_map(|(name, per)| Some(figures.published.get(*name)?.as_f64()? / per));
-    let unit = metric.definition().unit;
-    let all: Vec<f64> = figures(file, cell).filter_map(told).collect();
-    let scale = units::Scale::of(unit, all.iter().copied());
-    let words: Vec<String> = all.iter().map(|one| format!("± {} {}", scale.text(Some(*one)), scale.label())).collect();
-    (!words.is_empty()).then(|| format!("published with a standard deviation of {}", words.join(", ")))
 }
 
 /// Names of the powers and energies that a tool published and that are none of ours: a reader is told where they stand.

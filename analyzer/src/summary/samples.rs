@@ -7,6 +7,7 @@ use super::energies::{self, Energies};
 use super::overlays::Overlays;
 use super::published;
 use super::{AbsentMetric, CacheState, CellKey, NodeEnergy};
+use super::{StandardError, deviations};
 use crate::energy::{PowerRecord, SAMPLES_NEEDED};
 use crate::frame::{self, Batch, Cell, FrameError};
 use crate::import::Loaded;
@@ -32,6 +33,8 @@ pub(crate) struct MeasuredCell {
     pub(crate) nodes: Vec<NodeEnergy>,
     /// Power readings behind the server's own account, of the request and node with the fewest.
     pub(crate) server_power_samples: Option<usize>,
+    /// Whether the energy is that of the windows of several batches together, which alone are too short.
+    pub(crate) is_accumulated: bool,
     /// What an instrument that was laid over the run covers; None without one.
     pub(crate) overlay_scope: Option<crate::record::PowerScope>,
 }
@@ -47,6 +50,8 @@ pub(crate) struct Sample {
     pub(crate) warnings: Vec<String>,
     /// Largest standard uncertainty of a value by what it was read off, percent; None where it is not known.
     pub(crate) uncertainty_percent: Option<f64>,
+    /// How sure each value is, where another tool published means with their deviations; else empty.
+    pub(crate) errors: Vec<StandardError>,
 }
 
 /// The values of one batch. Requests of a batch disturb each other: they are one measurement.
@@ -161,7 +166,9 @@ fn measure_cell(file: &ResultFile, power: &PowerRecord<'_>, overlays: &Overlays,
                 warnings.extend(overlays.warnings(&cell));
             }
             let uncertainty_percent = energies.uncertainty_percent().filter(|_| metric == Metric::Energy);
-            samples.push(Sample { metric, groups, warnings, uncertainty_percent });
+            let mut errors = deviations::errors(file, metric, &cell);
+            errors.truncate(if errors.len() == groups.len() { groups.len() } else { 0 });
+            samples.push(Sample { metric, groups, warnings, uncertainty_percent, errors });
         }
     }
     let mut absent = absent_energy(&energies);
@@ -173,6 +180,7 @@ fn measure_cell(file: &ResultFile, power: &PowerRecord<'_>, overlays: &Overlays,
         samples,
         absent,
         server_power_samples,
+        is_accumulated: energies.are_accumulated(),
         overlay_scope: overlays.scope(),
     }
 }

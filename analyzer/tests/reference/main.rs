@@ -29,6 +29,7 @@ checks! {
     statistics::nothing_can_be_told_without_degrees_of_freedom,
     statistics::welch_satterthwaite_and_hodges_lehmann,
     statistics::benjamini_hochberg,
+    statistics::the_change_that_a_design_detects,
     cells::each_sample,
     cells::the_interval_of_the_median_of_many_values,
     cells::the_mean_over_sessions,

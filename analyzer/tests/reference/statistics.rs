@@ -1,7 +1,7 @@
 //! The statistics against numbers of NumPy and SciPy (`fixtures/reference/make.py` makes them).
 
 use analyzer::statistics::difference::{self, Variance};
-use analyzer::statistics::{interval, multiplicity, quantile, spread};
+use analyzer::statistics::{interval, multiplicity, power, quantile, spread};
 use serde_json::Value;
 
 fn reference() -> Value {
@@ -104,4 +104,20 @@ pub(crate) fn benjamini_hochberg() {
     for (place, found) in adjusted.iter().enumerate() {
         assert_close(Some(*found), &reference["adjusted"][place], &format!("place {place}"));
     }
+}
+
+pub(crate) fn the_change_that_a_design_detects() {
+    let reference: Value = serde_json::from_str(include_str!("../../../fixtures/reference/power.json")).unwrap();
+    let number = |of: &Value, key: &str| of[key].as_f64().unwrap();
+    let (confidence, share) = (number(&reference, "confidence"), number(&reference, "power"));
+    let cases = reference["cases"].as_array().unwrap();
+    assert_eq!(cases.len(), 36);
+    for case in cases {
+        let freedom = case["freedom"].as_f64().unwrap_or(f64::INFINITY);
+        let found = power::detectable(confidence, share, freedom, number(case, "smallest")).unwrap();
+        let expected = number(case, "detectable");
+        assert!((found - expected).abs() <= 1e-9 * expected, "{case}: {found}");
+    }
+    assert_eq!(power::detectable(confidence, share, 0.0, 1.0), None);
+    assert_eq!(power::detectable(confidence, 1.0, 4.0, 1.0), None);
 }

@@ -15,11 +15,12 @@ use crate::report::{reading, target};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A change counts as improved or regressed when chance is ruled out (95 %, adjusted for the number of verdicts) and it is at
-least --delta. It counts as the same when the whole 95 % interval lies within --delta. Otherwise no difference was found,
-and the words say which change this pair of sides would have shown.
+least --delta, a factor: 3 % are +3.0 % and back, which is −2.9 %. It counts as the same when the whole 95 % interval lies
+within --delta. Otherwise no difference was found, and the words say which change this pair of sides would have shown.
 
-Several files per side are several sessions: how much sessions differ by themselves is then measured. With one session
-per side it comes from --calibration, else from --floor, else it is assumed and said to be.
+Several files per side are several sessions: how much sessions differ by themselves is then measured. Where a side has one
+session it comes from --calibration, else from --floor, else from the other side's five sessions or more, else it is assumed
+and said to be.
 
 Examples:
   exoscope compare before.json after.json
@@ -54,7 +55,7 @@ pub(super) struct Arguments {
 /// What counts as a change and what as a failure, for every verb that compares.
 #[derive(Debug, clap::Args)]
 pub(super) struct Judging {
-    /// The smallest change of rates and times that matters, percent
+    /// The smallest change of rates and times that matters, percent upwards and as large a factor downwards
     #[arg(long, value_name = "PERCENT", default_value_t = Options::default().delta_percent)]
     delta: f64,
     /// The smallest change of energy that matters, percent
@@ -66,7 +67,8 @@ pub(super) struct Judging {
     /// How much sessions differ by themselves, from `exoscope calibrate`
     #[arg(long, value_name = "FILE")]
     calibration: Option<PathBuf>,
-    /// How much sessions differ by themselves, as a standard deviation in percent, where neither files nor a calibration tell
+    /// How much sessions differ by themselves, as a standard deviation in percent, where a side has one session and no
+    /// calibration tells
     #[arg(long, value_name = "PERCENT")]
     floor: Option<f64>,
     /// Add what exo's and asiai's own rules would have said

@@ -82,7 +82,7 @@ fn whole(app: App, comparison: Arc<Comparison>) -> impl IntoView {
             </label>
         </div>
         <p class="quiet">
-            "δ is the smallest change that matters. Improved and regressed ask for both: a change of that size, and a p below 0.05 after adjusting for all that is judged."
+            "δ is the smallest change that matters, a factor: 3 % are +3.0 % and back, which is −2.9 %. Improved and regressed ask for both: a change of that size, and a p below 0.05 after adjusting for all that is judged."
         </p>
         {
             let only = Memo::new(move |_| app.choices.get().only_changed);

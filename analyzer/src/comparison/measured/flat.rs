@@ -105,7 +105,7 @@ pub fn file(table: Table, wanted: impl Fn(Metric) -> bool) -> Result<MeasuredFil
         let value = value.get(row).ok_or_else(out_of_place)?;
         let batch = batch.get(row);
         if cell.samples.last().is_none_or(|sample| sample.metric != *metric) {
-            cell.samples.push(Sample { metric: *metric, batches: Vec::new(), values: Vec::new() });
+            cell.samples.push(Sample::of(*metric));
             last = None;
         }
         let sample = cell.samples.last_mut().ok_or_else(out_of_place)?;
@@ -201,7 +201,13 @@ impl MeasuredFile {
 
 impl MeasuredCell {
     fn without_samples(&self) -> Self {
-        Self { key: self.key.clone(), sessions: self.sessions.clone(), samples: Vec::new(), ..*self }
+        Self {
+            key: self.key.clone(),
+            sessions: self.sessions.clone(),
+            samples: Vec::new(),
+            published: self.published.clone(),
+            ..*self
+        }
     }
 }
 

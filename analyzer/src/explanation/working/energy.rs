@@ -134,8 +134,7 @@ impl Around<'_> {
 
     /// Whether the one value of several batches is that of their windows together.
     fn is_accumulated(&self, metric: Metric) -> bool {
-        let values = self.cell.sample(metric).map_or(0, |sample| sample.groups.len());
-        metric.is_of_power_readings() && values == 1 && self.cell.cell.batches.len() > 1
+        metric.is_of_power_readings() && self.cell.is_accumulated
     }
 
     /// An energy per token above rest: what is at rest is the rest of the whole energy.

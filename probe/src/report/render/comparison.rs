@@ -32,8 +32,9 @@ pub(super) fn details(comparison: &Comparison) -> Vec<Block> {
         blocks.push(Block::Heading(2, format!("Cells{tag}")));
         blocks.push(Block::Line(format!(
             "Base and new are geometric means over n requests (batches above concurrency 1); the interval is 95 %. A change \
-             matters from {} % on, for energy from {} %.",
-            comparison.delta_percent, comparison.delta_energy_percent
+             matters from {} on, for energy from {}: the same factor up and down.",
+            units::both_ways(comparison.delta_percent),
+            units::both_ways(comparison.delta_energy_percent)
         )));
         blocks.push(Block::Grid(grid(comparison)));
     }
