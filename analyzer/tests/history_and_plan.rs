@@ -223,7 +223,7 @@ fn a_plan_takes_its_noise_from_the_calibration_before_the_file() {
     let one = file("a", &[30.0, 30.3, 29.7]);
     let of_file = planned(1, 3, Known { file: Some(&one), ..Known::default() });
     assert_eq!(of_file.source, "the file's repeats, assumed floor");
-    assert!((of_file.within_percent - 1.0).abs() < 0.01);
+    assert!((of_file.within_percent.unwrap() - 1.0).abs() < 0.01);
     let calibration = Calibration::of_metrics(vec![CalibratedMetric {
         metric: Metric::GenerationTps,
         cells: 1,
@@ -235,6 +235,37 @@ fn a_plan_takes_its_noise_from_the_calibration_before_the_file() {
     }]);
     let of_both = planned(1, 3, Known { file: Some(&one), calibration: Some(&calibration), ..Known::default() });
     assert_eq!((of_both.source.as_str(), of_both.between_percent.round()), ("calibration", 2.0));
+}
+
+/// Three sessions of one request each: they tell how much sessions differ and nothing of a session by itself.
+#[test]
+fn a_plan_of_sessions_with_one_request_does_not_take_the_unknown_for_nothing() {
+    let rates = [30.0, 30.3, 29.7];
+    let sessions = calibration_of(&rates.map(|rate| file("a", &[rate])));
+    let known = Known { calibration: Some(&sessions), ..Known::default() };
+    let options = Options { metrics: vec![Metric::GenerationTps], ..Options::default() };
+    let found = plan(Design { sessions: 3, repeats: 3 }, known, &options).unwrap();
+    let metric = &found.metrics[0];
+    assert_eq!(metric.within_percent, None, "{metric:?}");
+    assert!(serde_json::to_value(&found).unwrap()["metrics"][0]["within_percent"].is_null());
+    // numpy: std(log([30, 30.3, 29.7]), ddof=1), and scipy's t.ppf(0.975, 4) of the mean of three on each side.
+    assert!((metric.between_percent - 1.000_037_5).abs() < 1e-6, "{metric:?}");
+    let half = 2.776_445_105_197_799 * f64::sqrt(2.0 / 3.0) * metric.between_percent / 100.0;
+    assert!((metric.resolves_percent - 100.0 * half.exp_m1()).abs() < 1e-9, "{metric:?}");
+    assert_eq!(planned(3, 30, known).resolves_percent, metric.resolves_percent, "nothing tells what repeats gain");
+    let said = found.notices.iter().find(|notice| notice.starts_with("the deviation within a session is not known"));
+    assert!(said.is_some_and(|said| said.ends_with("the plan resolves this or better")), "{:?}", found.notices);
+    assert!(!plan_says_unknown(Known { file: Some(&file("a", &rates)), ..Known::default() }));
+}
+
+fn plan_says_unknown(known: Known<'_>) -> bool {
+    let found = plan(Design { sessions: 3, repeats: 3 }, known, &Options::default()).unwrap();
+    found.notices.iter().any(|notice| notice.contains("within a session"))
+}
+
+fn calibration_of(files: &[Loaded]) -> Calibration {
+    let files: Vec<MeasuredFile> = files.iter().map(|file| MeasuredFile::of(file).unwrap()).collect();
+    calibration::calibrate(&files).unwrap()
 }
 
 #[test]
