@@ -55,11 +55,13 @@ pub struct LeftOut {
     pub reason: String,
     /// Whether it is a file that broke off or was spoilt, and not one of another kind.
     pub is_broken: bool,
+    /// Whether a verb of this program wrote it beside the results: a calibration, a comparison, a report.
+    pub is_output: bool,
 }
 
 impl From<String> for LeftOut {
     fn from(reason: String) -> Self {
-        Self { reason, is_broken: false }
+        Self { reason, is_broken: false, is_output: false }
     }
 }
 
@@ -102,6 +104,7 @@ impl<'a> Archive<'a> {
                 DocumentError::Import(ImportError::Empty { .. } | ImportError::NotJson { .. })
                     | DocumentError::Read { .. }
             ),
+            is_output: matches!(&error, DocumentError::Import(ImportError::Output { .. })),
             reason: error.to_string(),
         })?;
         let file = MeasuredFile::of(&loaded).map_err(|error| format!("{}: {error}", path.display()))?;

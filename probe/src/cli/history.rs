@@ -11,6 +11,7 @@ use crate::archive::{self, Archive, Remembering};
 use crate::report::document;
 use crate::report::progress::say;
 use crate::report::render::{self, Look, OverviewFormat};
+use crate::report::shown;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -56,14 +57,22 @@ impl Arguments {
             CliError::incomparable(format!("{}: cannot be read: {error}", folder.display()))
         };
         let mut archive = Archive::new(self.remembering(), &options);
-        let mut left_out = Vec::new();
+        let (mut left_out, mut outputs) = (Vec::new(), Vec::new());
         for path in archive::paths(&self.archive).map_err(unreadable)? {
             self.judging.spare(self.output.as_deref(), [path.as_path()])?;
             // An archive holds other files, too; what was left out is said.
             if let Err(left) = archive.add(&path) {
+                if left.is_output {
+                    outputs.push(shown(&path));
+                    continue;
+                }
                 say(&format!("exoscope: {}; left out", left.reason));
                 left_out.extend(left.is_broken.then_some(path));
             }
+        }
+        if !outputs.is_empty() {
+            // It stays there, and so it is said in passing, not complained about at every run.
+            say(&format!("exoscope: passed over as no result files: {}", outputs.join(", ")));
         }
         let remembered = archive.remembered();
         let (files, notes) = archive.finish();
