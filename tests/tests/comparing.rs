@@ -60,6 +60,29 @@ fn several_files_stand_on_each_side_of_to() {
 }
 
 #[test]
+fn a_measurement_is_not_compared_with_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, rate: f64| write(folder.path(), name, &[rate, rate * 1.003, rate * 0.997]);
+    let (a, b) = (file("a.json", 30.0), file("b.json", 30.2));
+    let copy = folder.path().join("copy.json").display().to_string();
+    std::fs::copy(&a, &copy).unwrap();
+    let itself = format!("{a} is on both sides and would be compared with itself");
+    let copied = format!("{copy} holds the same measurement as {a} on the other side");
+    for (arguments, words) in [
+        (&[a.as_str(), a.as_str()][..], &itself),
+        (&[&a, &copy], &copied),
+        (&[&b, &a, "--to", &a], &itself),
+        (&[&a, "--to", &b, &copy], &copied),
+    ] {
+        let output = exoscope(&[&["compare"], arguments, &["--fail-on", "never"]].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{arguments:?}: {said}");
+        assert!(said.contains(words.as_str()), "{arguments:?}: {said}");
+    }
+    assert_eq!(exoscope(&["compare", &a, &b]).status.code(), Some(0));
+}
+
+#[test]
 fn a_metric_that_is_not_there_is_answered_with_those_that_are() {
     let output = exoscope(&["compare", &fixture("f3"), &fixture("f3"), "--metric", "speed"]);
     assert_eq!(output.status.code(), Some(2));

@@ -221,6 +221,7 @@ impl Arguments {
             names.iter().map(|name| measure(name, power)).collect()
         };
         let (base, new) = (side(base, &self.power_base)?, side(new, &self.power_new)?);
+        comparison::check_apart(&base, &new).map_err(refused)?;
         let compared = comparison::compare_sides(&base, &new, &options).map_err(refused)?;
         let look = Look::of(self.output.as_deref());
         let text = render::comparison(&compared, self.format, look).map_err(CliError::incomparable)?;
