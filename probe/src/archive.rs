@@ -19,6 +19,7 @@ use analyzer::comparison::measured::MeasuredFile;
 use analyzer::import::ImportError;
 
 use crate::report::document::{self, DocumentError};
+use crate::report::reading;
 use cache::Cache;
 use stamp::Stamp;
 
@@ -175,7 +176,7 @@ fn dated(path: &Path, file: MeasuredFile) -> Result<Dated, String> {
 /// and files. Each once, in the order of their names.
 ///
 /// # Errors
-/// The folder that cannot be read, and the system's reason.
+/// The folder that cannot be read, or the name that nothing has, and the system's reason.
 pub fn paths(names: &[String]) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     let mut paths = Vec::new();
     for name in names {
@@ -184,6 +185,8 @@ pub fn paths(names: &[String]) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
             paths.extend(pattern::matching(path, "*")?);
         } else if path.exists() {
             paths.push(path.to_path_buf());
+        } else if !reading::is_pattern(name) {
+            return Err((path.to_path_buf(), io::ErrorKind::NotFound.into()));
         } else {
             let pattern = path.file_name().map(|name| name.to_string_lossy().into_owned());
             paths.extend(

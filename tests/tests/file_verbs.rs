@@ -120,6 +120,36 @@ fn what_the_verbs_write_of_results_is_known_and_passed_over_by_a_history() {
 }
 
 #[test]
+fn a_folder_a_pattern_and_nothing_are_told_apart() {
+    let folder = folder();
+    std::fs::create_dir(folder.path().join("empty")).unwrap();
+    let a_folder = "it is a folder; name a file in it (a folder of results is read by `exoscope history`)";
+    let a_pattern = "leave the quotes away, so that the shell puts the names of the files in its place";
+    let cases: [(&[&str], &str); 14] = [
+        (&["compare", "a.json", "empty"], a_folder),
+        (&["report", "empty"], a_folder),
+        (&["view", "empty", "--check"], a_folder),
+        (&["recover", "empty", "--output", "r.json"], a_folder),
+        (&["redact", "empty"], a_folder),
+        (&["compare", "a.json", "b.json", "--calibration", "empty"], a_folder),
+        (&["report", "*.json"], a_pattern),
+        (&["compare", "a.json", "--to", "b?.json"], a_pattern),
+        (&["export", "*.json", "--format", "csv"], a_pattern),
+        (&["merge", "*.json", "--output", "m.json"], a_pattern),
+        (&["history", "nope/"], "nope/: cannot be read: "),
+        (&["history", "a.json", "nope.json"], "nope.json: cannot be read: "),
+        (&["history", "n*.json"], "n*.json: no file fits this pattern"),
+        (&["history", "empty"], "empty: no result file in it"),
+    ];
+    for (arguments, words) in cases {
+        let output = exoscope(folder.path(), arguments);
+        assert!(!output.status.success() && said(&output).contains(words), "{arguments:?}: {}", said(&output));
+    }
+    assert!(!said(&exoscope(folder.path(), &["report", "nope.json"])).contains("quotes"));
+    assert!(exoscope(folder.path(), &["history", "?.json", "--fail-on", "never"]).status.success());
+}
+
+#[test]
 fn half_a_character_is_said_to_be_one() {
     let folder = folder();
     std::fs::write(folder.path().join("lone.json"), "{\"runs\": [{\"model_id\": \"\\ud800\"}]}").unwrap();

@@ -165,9 +165,9 @@ impl Judging {
 
 /// Reads a calibration file.
 pub(super) fn read_calibration(path: &Path) -> Result<Calibration, CliError> {
-    let name = path.display();
-    let bytes =
-        reading::bytes(path).map_err(|error| CliError::incomparable(format!("{name}: cannot be read: {error}")))?;
+    let name = path.display().to_string();
+    let bytes = reading::bytes(path)
+        .map_err(|error| CliError::incomparable(format!("{name}: cannot be read: {}", reading::why(&name, &error))))?;
     let calibration: Calibration = serde_json::from_slice(&bytes).map_err(|error| {
         CliError::incomparable(format!("{name}: no calibration ({error}); `exoscope calibrate` writes one"))
     })?;

@@ -10,6 +10,7 @@ use super::{CliError, Exit};
 use crate::archive::{self, Archive, Remembering};
 use crate::report::document;
 use crate::report::progress::say;
+use crate::report::reading;
 use crate::report::render::{self, Look, OverviewFormat};
 use crate::report::shown;
 
@@ -54,11 +55,14 @@ impl Arguments {
     pub(super) fn run(self) -> Result<Exit, CliError> {
         let options = self.judging.options()?;
         let unreadable = |(folder, error): (PathBuf, std::io::Error)| {
-            CliError::incomparable(format!("{}: cannot be read: {error}", folder.display()))
+            let name = folder.display().to_string();
+            CliError::incomparable(format!("{name}: cannot be read: {}", reading::why(&name, &error)))
         };
         let mut archive = Archive::new(self.remembering(), &options);
         let (mut left_out, mut outputs) = (Vec::new(), Vec::new());
-        for path in archive::paths(&self.archive).map_err(unreadable)? {
+        let paths = archive::paths(&self.archive).map_err(unreadable)?;
+        let is_empty_pattern = paths.is_empty() && self.archive.iter().all(|name| reading::is_pattern(name));
+        for path in paths {
             self.judging.spare(self.output.as_deref(), [path.as_path()])?;
             // An archive holds other files, too; what was left out is said.
             if let Err(left) = archive.add(&path) {
@@ -81,7 +85,9 @@ impl Arguments {
             say(&format!("exoscope: {remembered} of {} from the cache", units::count(files.len() as u64, "file")));
         }
         if files.is_empty() {
-            return Err(CliError::incomparable(format!("{}: no result file in it", self.archive.join(", "))));
+            let whole = self.archive.join(", ");
+            let nothing = if is_empty_pattern { "no file fits this pattern" } else { "no result file in it" };
+            return Err(CliError::incomparable(format!("{whole}: {nothing}")));
         }
         let found = history::history(files, &options).map_err(refused)?;
         let newest = found.files.last().map(|file| PathBuf::from(&file.name));
