@@ -16,7 +16,11 @@ use crate::report::shown;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The newest file is compared with all files of the seven days before it, and with those since the last change of level. A
+Each change of level before the newest file is told, with its size and the file from which on: that answers whether an update
+made things slower. Levels are sought from six files on, and three are one.
+
+The newest file alone is judged: against all files of the seven days before it, and against those since the last change of
+level, so that the exit code tells of today's file and not of a change that was there before. A
 file's time is the start of its run; where it does not tell, as exo's own files, the date of the file. Files of another
 class than the newest are left out. Where the newest has one session, the base's tell how much sessions differ.
 
