@@ -56,7 +56,7 @@ fn changes(history: &History) -> Grid {
     let heads = ["metric", "since", "measured", ">before", ">since", ">change", "for the"];
     let mut grid = Grid::new(PLACE.into_iter().chain(heads));
     for change in &history.level_changes {
-        let scale = Scale::of(change.metric.definition().unit, [change.before, change.after].into_iter());
+        let scale = Scale::of(change.metric.definition().unit, [change.before, change.after]);
         let mut line = place(&change.cell, &varied);
         line.extend([
             format!("{} {}", change.metric.definition().name, scale.label()),
