@@ -186,7 +186,9 @@ pub fn paths(names: &[String]) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
         } else if path.exists() {
             paths.push(path.to_path_buf());
         } else if !reading::is_pattern(name) {
-            return Err((path.to_path_buf(), io::ErrorKind::NotFound.into()));
+            // Not there, or in a folder that may not be looked into: the system's words tell.
+            let reason = fs::metadata(path).err().unwrap_or_else(|| io::ErrorKind::NotFound.into());
+            return Err((path.to_path_buf(), reason));
         } else {
             let pattern = path.file_name().map(|name| name.to_string_lossy().into_owned());
             paths.extend(

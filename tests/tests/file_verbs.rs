@@ -136,7 +136,7 @@ fn a_folder_a_pattern_and_nothing_are_told_apart() {
         (&["compare", "a.json", "--to", "b?.json"], a_pattern),
         (&["export", "*.json", "--format", "csv"], a_pattern),
         (&["merge", "*.json", "--output", "m.json"], a_pattern),
-        (&["history", "nope/"], "nope/: cannot be read: "),
+        (&["history", "nope/"], "nope/: cannot be read: No such file or directory"),
         (&["history", "a.json", "nope.json"], "nope.json: cannot be read: "),
         (&["history", "n*.json"], "n*.json: no file fits this pattern"),
         (&["history", "empty"], "empty: no result file in it"),
