@@ -298,6 +298,14 @@ pub enum CompareError {
         /// The other.
         second: String,
     },
+    /// The same content on both sides, which can only come out as no change.
+    #[error("{} and would be compared with itself; name two that were measured apart", on_both(base, new))]
+    BothSides {
+        /// The base's file.
+        base: String,
+        /// The new side's.
+        new: String,
+    },
     /// A calibration without two sessions of one cell.
     #[error(
         "no cell was measured in two sessions; name several files of the same thing, or one of `exoscope bench --sessions`"
@@ -374,6 +382,19 @@ fn compare_measured(
     })
 }
 
+/// Looks for a measurement that is on both sides. Comparing it with itself is a use of [`compare_sides`]: how much a method
+/// makes of nothing is tried that way. Who asks what changed has named the wrong file.
+///
+/// # Errors
+/// [`CompareError::BothSides`] names the first such pair.
+pub fn check_apart(base: &[MeasuredFile], new: &[MeasuredFile]) -> Result<(), CompareError> {
+    let twin = |file: &MeasuredFile| base.iter().find(|other| file.is_twin_of(other)).map(|twin| twin.name.clone());
+    match new.iter().find_map(|file| Some((twin(file)?, file.name.clone()))) {
+        Some((base, new)) => Err(CompareError::BothSides { base, new }),
+        None => Ok(()),
+    }
+}
+
 /// The JSON Schema of a comparison, generated from these types.
 #[must_use]
 pub fn schema() -> serde_json::Value {
@@ -382,6 +403,13 @@ pub fn schema() -> serde_json::Value {
 
 fn names(files: &[&MeasuredFile]) -> String {
     files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>().join(" + ")
+}
+
+fn on_both(base: &str, new: &str) -> String {
+    match base == new {
+        true => format!("{base} is on both sides"),
+        false => format!("{new} holds the same measurement as {base} on the other side"),
+    }
 }
 
 fn refuse_twins(files: &[&MeasuredFile]) -> Result<(), CompareError> {

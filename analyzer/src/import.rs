@@ -121,6 +121,16 @@ pub enum ImportError {
         /// What to do.
         hint: &'static str,
     },
+    /// What a verb of this program wrote of result files.
+    #[error("{name}: {what}; {hint}")]
+    Output {
+        /// The file.
+        name: String,
+        /// What it is, and which verb writes it.
+        what: &'static str,
+        /// What to do.
+        hint: &'static str,
+    },
     /// A format that is known, with something missing or wrong in it.
     #[error("{name}: {format}, but {reason}")]
     Broken {
@@ -259,6 +269,7 @@ fn from_documents(name: &str, text: &str, documents: Vec<Value>) -> Result<Loade
             // A list is one document or the lines of JSON Lines.
             conclude(name, text, first, found, || Value::Array(documents.clone()))
         }
+        Reader::Output(_, hint) => Err(ImportError::Output { name: name.into(), what: first.name, hint }),
         Reader::Refused(_, hint) | Reader::RefusedText(_, hint) => Err(foreign(first.name.to_owned(), hint)),
         Reader::Text(..) | Reader::Rows(_) => Err(foreign(first.name.to_owned(), "take the original")),
     }

@@ -55,6 +55,7 @@ fn the_newest_is_held_against_the_week_and_against_the_last_level() {
     let rates: Vec<f64> = level(30.0, 10).chain(level(33.0, 12)).chain([30.1]).collect();
     let found = read(&rates);
     assert_eq!(found.cells[0].segments, [0, 10]);
+    assert!(found.notices.is_empty(), "the week is of one level: {:?}", found.notices);
     assert_eq!(found.cells[0].points.len(), 23);
     let week = found.against_week.as_ref().unwrap();
     assert_eq!(week.cells[0].metrics[0].base.as_ref().unwrap().sessions, 7, "seven days, one file each");
@@ -75,6 +76,89 @@ fn a_steady_archive_raises_nothing_in_whatever_order_it_is_read() {
     backwards.reverse();
     let options = Options { metrics: vec![Metric::GenerationTps], ..Options::default() };
     assert_eq!(history(backwards, &options).unwrap(), found);
+}
+
+#[test]
+fn a_change_of_level_is_told_with_its_size_and_the_newest_is_judged_against_it() {
+    // Fourteen days, and a tenth slower from the ninth on.
+    let rates: Vec<f64> =
+        level(30.0, 14).enumerate().map(|(day, rate)| if day < 8 { rate } else { 0.9 * rate }).collect();
+    let found = read(&rates);
+    assert_eq!(found.level_changes.len(), 1, "{:?}", found.level_changes);
+    let change = &found.level_changes[0];
+    assert_eq!((change.metric, change.file, change.since.as_str()), (Metric::GenerationTps, 8, "day08"));
+    // The three repeats lie evenly around each day's rate; the newest day takes no part.
+    let geomean = |days: &[f64]| {
+        let repeats = days.iter().flat_map(|rate| [*rate, rate * 1.002, rate * 0.998]);
+        (repeats.map(f64::ln).sum::<f64>() / (3 * days.len()) as f64).exp()
+    };
+    let (before, after) = (geomean(&rates[..8]), geomean(&rates[8..13]));
+    assert!((change.before - before).abs() < 1e-9 && (change.after - after).abs() < 1e-9, "{change:?}");
+    let percent = 100.0 * (after / before - 1.0);
+    assert!((change.change_percent - percent).abs() < 1e-9 && percent < -9.0, "{change:?}");
+    assert!(!change.improved);
+    assert_eq!(
+        found.headline,
+        format!(
+            "Generation is {:.1} % slower since day08 (day 8) in the one cell. The newest file is judged against the level \
+             since then, so its verdict does not tell of that change.",
+            -percent
+        )
+    );
+    assert_eq!(found.against_segments[0].against, "the level since day08");
+    // Days 6 and 7 are of the week and of the level before.
+    assert!(found.notices[0].starts_with("the level changed within the seven days before the newest"), "{found:?}");
+    assert_ne!(found.verdict, Verdict::Regressed, "today is as yesterday");
+}
+
+#[test]
+fn changes_of_several_cells_are_one_and_times_that_fall_are_better() {
+    let of_day = |day: usize| {
+        let cells: Vec<Value> = [(512, 8), (1024, 8), (2048, 9), (4096, 99)]
+            .iter()
+            .flat_map(|(pp, from)| {
+                (0..3).map(move |repeat| {
+                    let noise = 1.0 + ((day * 37 + pp + repeat * 5) % 17) as f64 / 17.0 * 0.005;
+                    let rate = noise * if day < *from { 30.0 } else { 33.0 };
+                    json!({
+                        "elapsed_s": 10.0 / rate, "output_text_preview": "", "power_usage": null, "model_id": "o/m",
+                        "instance_id": "i", "placement_sharding": "Pipeline", "placement_instance_meta": "MlxRing",
+                        "placement_nodes": 1, "pp_tokens": pp, "tg": 128, "repeat_index": repeat, "concurrency": 1,
+                        "stats": {"prompt_tps": 500.0 * noise, "generation_tps": rate, "prompt_tokens": pp,
+                            "generation_tokens": 128, "peak_memory_usage": {"inBytes": 7}, "prefix_cache_hit": "none"},
+                    })
+                })
+            })
+            .collect();
+        let loaded = import::load(&format!("day{day:02}"), json!({ "runs": cells }).to_string().as_bytes()).unwrap();
+        Dated {
+            file: MeasuredFile::of(&loaded).unwrap(),
+            at_s: 1.8e9 + 86400.0 * day as f64,
+            at: format!("2027-01-{:02}T08:00:00Z", day + 15),
+        }
+    };
+    let options = Options { metrics: vec![Metric::GenerationTps], ..Options::default() };
+    let found = history((0..14).map(of_day).collect(), &options).unwrap();
+    let places: Vec<usize> = found.level_changes.iter().map(|change| change.file).collect();
+    assert_eq!(places, [8, 8, 9]);
+    assert!(found.level_changes.iter().all(|change| change.improved));
+    // One a day later is the same change, and its file does not name it.
+    let words = "faster since day08 (2027-01-23) in 3 of 4 cells. ";
+    assert!(found.headline.starts_with("Generation is ") && found.headline.contains(words), "{}", found.headline);
+}
+
+#[test]
+fn too_few_files_and_no_change_are_told_apart() {
+    let few = read(&level(30.0, 6).collect::<Vec<f64>>());
+    assert_eq!(few.headline, "Levels are sought from 6 files on, the newest not counted.");
+    let why = "all files before it (levels are sought from 6 files on, the newest not counted)";
+    assert_eq!(few.against_segments[0].against, why);
+    let steady = read(&level(30.0, 14).collect::<Vec<f64>>());
+    assert_eq!(steady.headline, "No level change in 13 files, the newest not counted.");
+    assert_eq!(steady.against_segments[0].since, "day00");
+    let why = "all files before it (no level change in 13 files, the newest not counted)";
+    assert_eq!(steady.against_segments[0].against, why);
+    assert!(steady.level_changes.is_empty());
 }
 
 #[test]
@@ -221,7 +305,7 @@ fn a_plan_takes_its_noise_from_the_calibration_before_the_file() {
     let one = file("a", &[30.0, 30.3, 29.7]);
     let of_file = planned(1, 3, Known { file: Some(&one), ..Known::default() });
     assert_eq!(of_file.source, "the file's repeats, assumed floor");
-    assert!((of_file.within_percent - 1.0).abs() < 0.01);
+    assert!((of_file.within_percent.unwrap() - 1.0).abs() < 0.01);
     let calibration = Calibration::of_metrics(vec![CalibratedMetric {
         metric: Metric::GenerationTps,
         cells: 1,
@@ -233,6 +317,37 @@ fn a_plan_takes_its_noise_from_the_calibration_before_the_file() {
     }]);
     let of_both = planned(1, 3, Known { file: Some(&one), calibration: Some(&calibration), ..Known::default() });
     assert_eq!((of_both.source.as_str(), of_both.between_percent.round()), ("calibration", 2.0));
+}
+
+/// Three sessions of one request each: they tell how much sessions differ and nothing of a session by itself.
+#[test]
+fn a_plan_of_sessions_with_one_request_does_not_take_the_unknown_for_nothing() {
+    let rates = [30.0, 30.3, 29.7];
+    let sessions = calibration_of(&rates.map(|rate| file("a", &[rate])));
+    let known = Known { calibration: Some(&sessions), ..Known::default() };
+    let options = Options { metrics: vec![Metric::GenerationTps], ..Options::default() };
+    let found = plan(Design { sessions: 3, repeats: 3 }, known, &options).unwrap();
+    let metric = &found.metrics[0];
+    assert_eq!(metric.within_percent, None, "{metric:?}");
+    assert!(serde_json::to_value(&found).unwrap()["metrics"][0]["within_percent"].is_null());
+    // numpy: std(log([30, 30.3, 29.7]), ddof=1), and scipy's t.ppf(0.975, 4) of the mean of three on each side.
+    assert!((metric.between_percent - 1.000_037_5).abs() < 1e-6, "{metric:?}");
+    let half = 2.776_445_105_197_799 * f64::sqrt(2.0 / 3.0) * metric.between_percent / 100.0;
+    assert!((metric.resolves_percent - 100.0 * half.exp_m1()).abs() < 1e-9, "{metric:?}");
+    assert_eq!(planned(3, 30, known).resolves_percent, metric.resolves_percent, "nothing tells what repeats gain");
+    let said = found.notices.iter().find(|notice| notice.starts_with("the deviation within a session is not known"));
+    assert!(said.is_some_and(|said| said.ends_with("the plan resolves this or better")), "{:?}", found.notices);
+    assert!(!plan_says_unknown(Known { file: Some(&file("a", &rates)), ..Known::default() }));
+}
+
+fn plan_says_unknown(known: Known<'_>) -> bool {
+    let found = plan(Design { sessions: 3, repeats: 3 }, known, &Options::default()).unwrap();
+    found.notices.iter().any(|notice| notice.contains("within a session"))
+}
+
+fn calibration_of(files: &[Loaded]) -> Calibration {
+    let files: Vec<MeasuredFile> = files.iter().map(|file| MeasuredFile::of(file).unwrap()).collect();
+    calibration::calibrate(&files).unwrap()
 }
 
 #[test]

@@ -19,6 +19,7 @@ use analyzer::comparison::measured::MeasuredFile;
 use analyzer::import::ImportError;
 
 use crate::report::document::{self, DocumentError};
+use crate::report::reading;
 use cache::Cache;
 use stamp::Stamp;
 
@@ -55,11 +56,13 @@ pub struct LeftOut {
     pub reason: String,
     /// Whether it is a file that broke off or was spoilt, and not one of another kind.
     pub is_broken: bool,
+    /// Whether a verb of this program wrote it beside the results: a calibration, a comparison, a report.
+    pub is_output: bool,
 }
 
 impl From<String> for LeftOut {
     fn from(reason: String) -> Self {
-        Self { reason, is_broken: false }
+        Self { reason, is_broken: false, is_output: false }
     }
 }
 
@@ -102,6 +105,7 @@ impl<'a> Archive<'a> {
                 DocumentError::Import(ImportError::Empty { .. } | ImportError::NotJson { .. })
                     | DocumentError::Read { .. }
             ),
+            is_output: matches!(&error, DocumentError::Import(ImportError::Output { .. })),
             reason: error.to_string(),
         })?;
         let file = MeasuredFile::of(&loaded).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -172,7 +176,7 @@ fn dated(path: &Path, file: MeasuredFile) -> Result<Dated, String> {
 /// and files. Each once, in the order of their names.
 ///
 /// # Errors
-/// The folder that cannot be read, and the system's reason.
+/// The folder that cannot be read, or the name that nothing has, and the system's reason.
 pub fn paths(names: &[String]) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     let mut paths = Vec::new();
     for name in names {
@@ -181,6 +185,10 @@ pub fn paths(names: &[String]) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
             paths.extend(pattern::matching(path, "*")?);
         } else if path.exists() {
             paths.push(path.to_path_buf());
+        } else if !reading::is_pattern(name) {
+            // Not there, or in a folder that may not be looked into: the system's words tell.
+            let reason = fs::metadata(path).err().unwrap_or_else(|| io::ErrorKind::NotFound.into());
+            return Err((path.to_path_buf(), reason));
         } else {
             let pattern = path.file_name().map(|name| name.to_string_lossy().into_owned());
             paths.extend(

@@ -60,6 +60,29 @@ fn several_files_stand_on_each_side_of_to() {
 }
 
 #[test]
+fn a_measurement_is_not_compared_with_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, rate: f64| write(folder.path(), name, &[rate, rate * 1.003, rate * 0.997]);
+    let (a, b) = (file("a.json", 30.0), file("b.json", 30.2));
+    let copy = folder.path().join("copy.json").display().to_string();
+    std::fs::copy(&a, &copy).unwrap();
+    let itself = format!("{a} is on both sides and would be compared with itself");
+    let copied = format!("{copy} holds the same measurement as {a} on the other side");
+    for (arguments, words) in [
+        (&[a.as_str(), a.as_str()][..], &itself),
+        (&[&a, &copy], &copied),
+        (&[&b, &a, "--to", &a], &itself),
+        (&[&a, "--to", &b, &copy], &copied),
+    ] {
+        let output = exoscope(&[&["compare"], arguments, &["--fail-on", "never"]].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{arguments:?}: {said}");
+        assert!(said.contains(words.as_str()), "{arguments:?}: {said}");
+    }
+    assert_eq!(exoscope(&["compare", &a, &b]).status.code(), Some(0));
+}
+
+#[test]
 fn a_metric_that_is_not_there_is_answered_with_those_that_are() {
     let output = exoscope(&["compare", &fixture("f3"), &fixture("f3"), "--metric", "speed"]);
     assert_eq!(output.status.code(), Some(2));
@@ -168,6 +191,41 @@ fn the_newest_of_an_archive_is_judged() {
     assert_eq!(exoscope(&["history", &archive, "--fail-on", "never"]).status.code(), Some(0));
     let nothing = exoscope(&["history", &folder.path().join("no*.txt").display().to_string()]);
     assert_eq!(nothing.status.code(), Some(2));
+}
+
+#[test]
+fn a_history_tells_in_every_format_when_and_by_how_much_the_level_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    for day in 1..=14 {
+        let rate = if day < 9 { 30.0 } else { 27.0 } * (1.0 + 0.001 * (day * 37 % 7) as f64);
+        let name = write(folder.path(), &format!("day{day:02}.json"), &[rate, rate * 1.002, rate * 0.998]);
+        let time =
+            std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_772_366_400 + 86400 * (day - 1));
+        std::fs::File::options().append(true).open(&name).unwrap().set_modified(time).unwrap();
+    }
+    let archive = folder.path().display().to_string();
+    let read = |format: &str| exoscope(&["history", &archive, "--metric", "generation", "--format", format]);
+    let output = read("json");
+    // Today is as yesterday: the exit code is the newest file's, and the words say so.
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let found: Value = serde_json::from_str(&out(&output)).unwrap();
+    let headline = found["headline"].as_str().unwrap();
+    // By Python: geometric means of (1 + 0.001 * (day * 37 % 7)) over the days 9 to 13 and 1 to 8, times 0.9.
+    assert!(headline.starts_with("Generation is 9.9 % slower since "), "{headline}");
+    assert!(
+        headline.contains("day09.json (2026-03-09) in the one cell. The newest file is judged against"),
+        "{headline}"
+    );
+    let changes = found["level_changes"].as_array().unwrap();
+    assert_eq!((changes.len(), &changes[0]["improved"]), (1, &json!(false)));
+    assert!(changes[0]["since"].as_str().unwrap().ends_with("day09.json"));
+    let first_words = headline.split_whitespace().take(5).collect::<Vec<_>>().join(" ");
+    for format in ["table", "markdown"] {
+        // Long lines are broken.
+        let text = out(&read(format)).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&first_words), "{text}");
+        assert!(text.contains("▼ worse") && text.contains("against the level since "), "{text}");
+    }
 }
 
 #[test]

@@ -82,6 +82,74 @@ fn files_of_this_program_that_are_no_results_are_known() {
 }
 
 #[test]
+fn what_the_verbs_write_of_results_is_known_and_passed_over_by_a_history() {
+    let folder = folder();
+    let calibrated = exoscope(folder.path(), &["calibrate", "a.json", "--output", "c.json"]);
+    assert!(calibrated.status.success(), "{}", said(&calibrated));
+    let written: [(&[&str], &str); 8] = [
+        (&["compare", "a.json", "b.json"], "a comparison of exoscope compare, no result file; "),
+        (&["plan", "a.json", "--sessions", "3", "--repeat", "3"], "a plan of exoscope plan, no result file; "),
+        (&["history", "a.json", "b.json"], "a history of exoscope history, no result file; "),
+        (&["report", "a.json"], "a report of exoscope report, no result file; "),
+        (&["validate", "a.json"], "findings of exoscope validate, no result file; "),
+        (&["explain"], "an explanation of exoscope explain, no result file; "),
+        (&["explain", "generation"], "an explanation of exoscope explain, no result file; "),
+        (&[], "a calibration of exoscope calibrate, no result file; give it with --calibration"),
+    ];
+    for (place, (arguments, words)) in written.iter().enumerate() {
+        let name = format!("{place}.json");
+        match arguments.is_empty() {
+            true => std::fs::rename(folder.path().join("c.json"), folder.path().join(&name)).unwrap(),
+            false => {
+                let wrote = exoscope(folder.path(), &[arguments, &["--format", "json"][..]].concat());
+                std::fs::write(folder.path().join(&name), wrote.stdout).unwrap();
+            }
+        }
+        for verb in ["report", "validate"] {
+            let output = exoscope(folder.path(), &[verb, &name]);
+            let all = said(&output) + &String::from_utf8_lossy(&output.stdout);
+            assert!(
+                !output.status.success() && all.contains(&format!("{name}: {words}")),
+                "{verb} {arguments:?}: {all}"
+            );
+        }
+    }
+    let output = exoscope(folder.path(), &["history", "."]);
+    let (all, names) = (said(&output), (0..8).map(|place| format!("./{place}.json")).collect::<Vec<_>>().join(", "));
+    assert_eq!(all, format!("exoscope: passed over as no result files: {names}\n"));
+}
+
+#[test]
+fn a_folder_a_pattern_and_nothing_are_told_apart() {
+    let folder = folder();
+    std::fs::create_dir(folder.path().join("empty")).unwrap();
+    let a_folder = "it is a folder; name a file in it (a folder of results is read by `exoscope history`)";
+    let a_pattern = "leave the quotes away, so that the shell puts the names of the files in its place";
+    let cases: [(&[&str], &str); 14] = [
+        (&["compare", "a.json", "empty"], a_folder),
+        (&["report", "empty"], a_folder),
+        (&["view", "empty", "--check"], a_folder),
+        (&["recover", "empty", "--output", "r.json"], a_folder),
+        (&["redact", "empty"], a_folder),
+        (&["compare", "a.json", "b.json", "--calibration", "empty"], a_folder),
+        (&["report", "*.json"], a_pattern),
+        (&["compare", "a.json", "--to", "b?.json"], a_pattern),
+        (&["export", "*.json", "--format", "csv"], a_pattern),
+        (&["merge", "*.json", "--output", "m.json"], a_pattern),
+        (&["history", "nope/"], "nope/: cannot be read: No such file or directory"),
+        (&["history", "a.json", "nope.json"], "nope.json: cannot be read: "),
+        (&["history", "n*.json"], "n*.json: no file fits this pattern"),
+        (&["history", "empty"], "empty: no result file in it"),
+    ];
+    for (arguments, words) in cases {
+        let output = exoscope(folder.path(), arguments);
+        assert!(!output.status.success() && said(&output).contains(words), "{arguments:?}: {}", said(&output));
+    }
+    assert!(!said(&exoscope(folder.path(), &["report", "nope.json"])).contains("quotes"));
+    assert!(exoscope(folder.path(), &["history", "?.json", "--fail-on", "never"]).status.success());
+}
+
+#[test]
 fn half_a_character_is_said_to_be_one() {
     let folder = folder();
     std::fs::write(folder.path().join("lone.json"), "{\"runs\": [{\"model_id\": \"\\ud800\"}]}").unwrap();

@@ -28,6 +28,8 @@ fn the_shell_blocks_of_the_readme_run_from_top_to_bottom() {
         script = script.replace(&port.to_string(), &free.to_string());
     }
     assert!(script.contains("exoscope bench"), "the README shows a bench");
+    // The shell makes the file that is waited for while it is waited for: its absence is no news.
+    assert!(!script.contains("until grep -q "), "a wait that complains: grep needs -s");
     let folder = tempfile::tempdir().unwrap();
     // The block is written for a clone; what it writes shall not land in ours.
     std::os::unix::fs::symlink(tests::root().join("fixtures"), folder.path().join("fixtures")).unwrap();
@@ -51,6 +53,7 @@ fn the_shell_blocks_of_the_readme_run_from_top_to_bottom() {
     assert!(out.contains("▼ regressed"), "the slowed cluster is found out:\n{out}");
     assert!(out.contains("http://127.0.0.1:"), "view --check says where the viewer answered:\n{out}");
     assert!(out.contains("simulated"), "the report says where its numbers come from:\n{out}");
+    assert!(!err.contains("grep:"), "nothing looks like a failure that is none:\n{err}");
 }
 
 #[test]

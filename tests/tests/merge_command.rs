@@ -59,6 +59,30 @@ fn the_numbers_are_those_of_the_files_one_behind_the_other() {
 }
 
 #[test]
+fn the_facts_are_of_all_parts_and_every_node_has_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = tests::fixture("results/exoscope_sessions_base.json");
+    let text = std::fs::read_to_string(tests::fixture("results/exoscope_sessions_faster.json")).unwrap();
+    // exo was started anew, which gives every node another id, and one machine was exchanged.
+    let text = text.replace("FixtureNodeA", "FixtureNodeC").replace("FixtureNodeB", "FixtureNodeD");
+    let text = text.replace("lab-studio-2", "lab-studio-3").replace("localhost:52415", "mac.lab:52415");
+    let (second, place) = (folder.path().join("second.json"), folder.path().join("m.json"));
+    std::fs::write(&second, &text).unwrap();
+    let output = merge(&[&first, &second], &place, &[]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report = analyzer::summary::report(&loaded(&place)).unwrap();
+    let fact = |key: &str| report.facts.iter().find(|fact| fact.key == key).unwrap().value.as_str();
+    assert_eq!(fact("address"), "localhost:52415; mac.lab:52415");
+    assert_eq!(fact("started"), "2026-06-07T09:00:00Z; 2026-06-08T09:00:00Z");
+    assert_eq!(fact("ended"), "2026-06-07T09:04:00Z; 2026-06-08T09:04:00Z");
+    for machine in ["lab-studio-1", "lab-studio-2", "lab-studio-3"] {
+        assert_eq!(fact("nodes").matches(machine).count(), 1, "{}", fact("nodes"));
+    }
+    let shown = serde_json::to_string(&report).unwrap();
+    assert!(!shown.contains("12D3KooWFixtureNode"), "a raw id: {shown}");
+}
+
+#[test]
 fn merging_step_by_step_is_merging_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let [a, b, c] = ["f3b", "f3c", "f3e"].map(|name| tests::fixture(&format!("results/{name}.json")));

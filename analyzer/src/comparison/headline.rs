@@ -75,12 +75,7 @@ fn parts_of(metric: Metric, cells: &[CellComparison], delta_percent: f64) -> Vec
         found.iter().copied().filter(|row| row.verdict == Some(verdict)).collect()
     };
     let total = found.len();
-    let in_cells = |count: usize| match (count, total) {
-        (1, 1) => "in the one cell".to_owned(),
-        (2, 2) => "in both cells".to_owned(),
-        _ if count == total => format!("in all {total} cells"),
-        _ => format!("in {count} of {total} cells"),
-    };
+    let in_cells = |count: usize| in_cells(count, total);
     let mut parts = Vec::new();
     for (verdict, order) in [(Verdict::Regressed, Order::Regressed), (Verdict::Improved, Order::Improved)] {
         let changed = with(verdict);
@@ -136,14 +131,32 @@ fn together(row: &GeomeanComparison, cells: &[CellComparison]) -> Option<(Order,
 
 /// "new is 5.0 % slower at generation".
 fn change(metric: Metric, log_change: f64, size: &str) -> String {
-    let name = metric.definition().name;
-    match (metric, log_change > 0.0) {
-        (Metric::PrefillTps | Metric::GenerationTps, true) => format!("new is {size} faster at {name}"),
-        (Metric::PrefillTps | Metric::GenerationTps, false) => format!("new is {size} slower at {name}"),
-        (Metric::Ttft, true) => format!("{name} is {size} longer"),
-        (Metric::Ttft, false) => format!("{name} is {size} shorter"),
-        (_, true) => format!("{name} is {size} higher"),
-        (_, false) => format!("{name} is {size} lower"),
+    let (name, direction) = (metric.definition().name, direction(metric, log_change > 0.0));
+    match metric {
+        Metric::PrefillTps | Metric::GenerationTps => format!("new is {size} {direction} at {name}"),
+        _ => format!("{name} is {size} {direction}"),
+    }
+}
+
+/// Which way a metric went.
+pub(super) const fn direction(metric: Metric, rises: bool) -> &'static str {
+    match (metric, rises) {
+        (Metric::PrefillTps | Metric::GenerationTps, true) => "faster",
+        (Metric::PrefillTps | Metric::GenerationTps, false) => "slower",
+        (Metric::Ttft, true) => "longer",
+        (Metric::Ttft, false) => "shorter",
+        (_, true) => "higher",
+        (_, false) => "lower",
+    }
+}
+
+/// "in 3 of 4 cells".
+pub(super) fn in_cells(count: usize, total: usize) -> String {
+    match (count, total) {
+        (1, 1) => "in the one cell".to_owned(),
+        (2, 2) => "in both cells".to_owned(),
+        _ if count == total => format!("in all {total} cells"),
+        _ => format!("in {count} of {total} cells"),
     }
 }
 

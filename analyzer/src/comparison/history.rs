@@ -1,4 +1,8 @@
 //! An archive of result files: each cell as a series over time, and the newest file against what came before.
+//!
+//! * `levels` where the levels changed, by how much, and in words.
+
+mod levels;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +15,8 @@ use super::{CompareError, Comparison, Options, Verdict, compare_measured, verdic
 use crate::metric::Metric;
 use crate::statistics::{difference, segments};
 use crate::summary::CellKey;
+
+pub use levels::LevelChange;
 
 /// A file and when it was measured.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,10 +32,16 @@ pub struct Dated {
 /// What an archive says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct History {
+    /// The first glance: the latest change of level before the newest file, all cells together.
+    #[serde(default)]
+    pub headline: String,
     /// The files, oldest first.
     pub files: Vec<ArchivedFile>,
     /// Each cell and metric over time.
     pub cells: Vec<CellHistory>,
+    /// Each change of level of a primary metric before the newest file, the oldest first.
+    #[serde(default)]
+    pub level_changes: Vec<LevelChange>,
     /// The newest file against all files of the seven days before it; null where there is none.
     pub against_week: Option<Comparison>,
     /// The newest file against the files since the last change point, metric by metric; a metric without a file before the
@@ -83,8 +95,11 @@ pub struct Point {
 pub struct SegmentComparison {
     /// The metric.
     pub metric: Metric,
-    /// Name of the segment's first file: since the last change of any cell's level.
+    /// Name of the segment's first file: since the last change of any cell's level; without one, the first of all.
     pub since: String,
+    /// What the newest is held against, in words: "the level since day09", or all files and why.
+    #[serde(default)]
+    pub against: String,
     /// The comparison, of this metric alone.
     pub comparison: Comparison,
 }
@@ -123,24 +138,44 @@ pub fn history(files: Vec<Dated>, options: &Options) -> Result<History, CompareE
             ),
         });
     }
+    let archived: Vec<ArchivedFile> = files
+        .iter()
+        .map(|file| ArchivedFile { name: file.file.name.clone(), at: file.at.clone(), at_s: file.at_s })
+        .collect();
     let mut against_segments = Vec::new();
     for metric in Metric::ALL.into_iter().filter(|metric| metric.definition().primary && options.shows(*metric)) {
-        let Some(since) = last_change(metric, &cells, before.len()) else { continue };
+        let Some((since, is_change)) = last_change(metric, &cells, before.len()) else { continue };
         let base: Vec<&MeasuredFile> = before[since..].iter().map(|file| &file.file).collect();
         let of_metric = Options { metrics: vec![metric], legacy: false, ..options.clone() };
         against_segments.push(SegmentComparison {
             metric,
             since: before[since].file.name.clone(),
+            against: match is_change {
+                true => format!("the level since {}", before[since].file.name),
+                false => {
+                    let why = levels::unchanged(levels::searched(&archived, &cells, metric));
+                    format!("all files before it ({why})")
+                }
+            },
             comparison: compare_measured(&base, &[&newest.file], &of_metric)?,
         });
     }
     let compared = against_week.iter().chain(against_segments.iter().map(|segment| &segment.comparison));
+    let level_changes = levels::changes(&archived, &cells);
+    // The first file of the week is still of the level before.
+    let first_of_week = before.iter().position(|file| file.at_s >= newest.at_s - WEEK_S && file.at_s < newest.at_s);
+    if first_of_week.is_some_and(|first| level_changes.iter().any(|change| change.file > first)) {
+        notices.push(
+            "the level changed within the seven days before the newest: how much they differ holds that change, so that the \
+             comparison with them is coarse; the one with the files of its own level is not"
+                .to_owned(),
+        );
+    }
     Ok(History {
+        headline: levels::headline(&archived, &cells, &level_changes),
+        level_changes,
         verdict: verdict::gravest(compared.map(|compared| compared.verdict)),
-        files: files
-            .iter()
-            .map(|file| ArchivedFile { name: file.file.name.clone(), at: file.at.clone(), at_s: file.at_s })
-            .collect(),
+        files: archived,
         cells,
         against_week,
         against_segments,
@@ -225,16 +260,18 @@ fn starts(logs: &[f64], delta_percent: f64) -> Vec<usize> {
     [0].into_iter().chain(steps).collect()
 }
 
-/// The first file since the last change of any cell that the newest file has, too. None where no earlier file has one.
-fn last_change(metric: Metric, cells: &[CellHistory], newest: usize) -> Option<usize> {
+/// The first file since the last change of any cell that the newest file has, too, and true; without a change the first file
+/// of all, and false. None where no earlier file has one.
+fn last_change(metric: Metric, cells: &[CellHistory], newest: usize) -> Option<(usize, bool)> {
     let in_newest = |cell: &&CellHistory| cell.points.last().is_some_and(|point| point.file == newest);
     let of_metric = || cells.iter().filter(|cell| cell.metric == metric).filter(in_newest);
     let earlier: BTreeSet<usize> =
         of_metric().flat_map(|cell| &cell.points).map(|point| point.file).filter(|file| *file < newest).collect();
     let changed = of_metric()
-        .filter_map(|cell| cell.points.get(*cell.segments.last()?))
+        .filter_map(|cell| Some((cell, cell.segments.last().filter(|place| **place > 0)?)))
+        .filter_map(|(cell, place)| cell.points.get(*place))
         .map(|point| point.file)
         .filter(|file| *file < newest)
         .max();
-    changed.or_else(|| earlier.first().copied())
+    changed.map(|file| (file, true)).or_else(|| Some((earlier.first().copied()?, false)))
 }

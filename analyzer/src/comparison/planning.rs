@@ -65,8 +65,9 @@ pub struct Plan {
 pub struct PlannedMetric {
     /// Which.
     pub metric: Metric,
-    /// Deviation within a session.
-    pub within_percent: f64,
+    /// Deviation within a session; null where no session has two requests of a cell, and then the one between sessions
+    /// contains it.
+    pub within_percent: Option<f64>,
     /// Deviation between sessions.
     pub between_percent: f64,
     /// Where the two come from.
@@ -83,7 +84,8 @@ const POWER: f64 = 0.8;
 
 /// Noise of one metric.
 struct Noise {
-    within: f64,
+    /// None where it is not known: it is then a part of that between sessions.
+    within: Option<f64>,
     between: Variance,
     source: String,
 }
@@ -111,6 +113,7 @@ pub fn plan(design: Design, known: Known<'_>, options: &Options) -> Result<Plan,
     if metrics.is_empty() {
         notices.push("the noise is not known: give a file, a calibration, or --noise".to_owned());
     }
+    notices.extend(unknown_within(&metrics));
     if design.sessions == 1 {
         notices.push(
             "one session per side cannot show how much sessions differ: that part is taken from elsewhere".to_owned(),
@@ -149,7 +152,7 @@ fn noise(metric: Metric, cells: Option<&[MeasuredCell]>, known: Known<'_>) -> Op
         (freedom > 0).then(|| squares / freedom as f64)
     };
     let whole = |found: &CalibratedMetric, source: &str| Noise {
-        within: found.within_percent.map_or(0.0, |within| within * within / 1e4),
+        within: found.within_percent.map(|within| within * within / 1e4),
         between: Variance {
             value: found.between_percent * found.between_percent / 1e4,
             freedom: found.between_freedom.unwrap_or(f64::INFINITY),
@@ -173,16 +176,19 @@ fn noise(metric: Metric, cells: Option<&[MeasuredCell]>, known: Known<'_>) -> Op
         Some(floor) => (percent(floor), "declared floor"),
         None => (percent(100.0 * variance::floor(metric)?), "assumed floor"),
     };
-    Some(Noise { within, between, source: format!("{of_within}, {of_between}") })
+    Some(Noise { within: Some(within), between, source: format!("{of_within}, {of_between}") })
 }
 
 /// The interval that the comparison will give, with the noise as it is expected.
 fn planned(metric: Metric, design: Design, cells: usize, noise: &Noise, options: &Options) -> PlannedMetric {
     let (sessions, repeats) = (f64::from(design.sessions), f64::from(design.repeats));
-    let part = 2.0 * noise.within / (sessions * repeats);
+    // What is not known of a session is in the deviation between sessions, as one request shows it: how much repeats narrow
+    // it cannot be told, so they are not counted for, and the plan errs to the safe side.
+    let within = noise.within.unwrap_or(0.0);
+    let part = 2.0 * within / (sessions * repeats);
     let squared_error = if design.sessions >= 2 {
         // As `variance::Means` will find it where a slow session is slow in all its cells: the worse of the two cases.
-        let common = noise.between.value / (noise.between.value + noise.within / repeats).max(f64::MIN_POSITIVE);
+        let common = noise.between.value / (noise.between.value + within / repeats).max(f64::MIN_POSITIVE);
         let freedom = 2.0 * (sessions - 1.0) * cells as f64 / (1.0 + (cells as f64 - 1.0) * common * common);
         Variance { value: part + 2.0 * noise.between.value / sessions, freedom }
     } else {
@@ -198,12 +204,28 @@ fn planned(metric: Metric, design: Design, cells: usize, noise: &Noise, options:
     let detects = in_errors.flatten().map_or(half_width.max(matters), |errors| errors * error);
     PlannedMetric {
         metric,
-        within_percent: 100.0 * noise.within.sqrt(),
+        within_percent: noise.within.map(|within| 100.0 * within.sqrt()),
         between_percent: 100.0 * noise.between.value.sqrt(),
         source: noise.source.clone(),
         resolves_percent: difference::percent(half_width),
         detects_percent: difference::percent(detects),
     }
+}
+
+/// What it means for a plan that the deviation within a session is not known.
+fn unknown_within(metrics: &[PlannedMetric]) -> Option<String> {
+    let unknown: Vec<&str> = metrics
+        .iter()
+        .filter(|planned| planned.within_percent.is_none())
+        .map(|planned| planned.metric.definition().name)
+        .collect();
+    let which = if unknown.len() == metrics.len() { String::new() } else { format!(" of {}", unknown.join(", ")) };
+    (!unknown.is_empty()).then(|| {
+        format!(
+            "the deviation within a session{which} is not known, since no session has two requests of a cell: it is a part of \
+             the one between sessions, what repeats would gain is not reckoned in, and the plan resolves this or better"
+        )
+    })
 }
 
 /// How a bench goes about a file's cells, beside its requests.

@@ -1,10 +1,12 @@
 //! Several documents of one file → one result file.
 
-use crate::record::ResultFile;
+use serde_json::{Map, Value};
+
+use crate::record::{Cluster, ResultFile};
 
 /// Puts documents one behind the other. Sessions are numbered on, so that rows and power samples of one document are never
-/// mixed with those of another. The first document's account of cluster and provenance stands for all; where another
-/// differs, a notice says so.
+/// mixed with those of another. The first document's account of cluster and provenance stands for all, with the nodes of the
+/// others, so that each has its name; where another differs, a notice says so.
 pub(crate) fn merge(files: Vec<ResultFile>) -> (ResultFile, Vec<String>) {
     let count = files.len();
     let mut notices = Vec::new();
@@ -28,6 +30,9 @@ pub(crate) fn merge(files: Vec<ResultFile>) -> (ResultFile, Vec<String>) {
             (Some(first), Some(other)) => first.node_identities != other.node_identities,
             _ => false,
         };
+        if let (Some(cluster), Some(other)) = (&mut whole.cluster, &mut file.cluster) {
+            add_nodes(cluster, other);
+        }
         match (&mut whole.exoscope, file.exoscope) {
             (Some(first), Some(other)) => {
                 other_target |= first.target != other.target || first.method != other.method;
@@ -51,12 +56,23 @@ pub(crate) fn merge(files: Vec<ResultFile>) -> (ResultFile, Vec<String>) {
         }
     }
     if other_cluster {
-        notices.push("the documents name different nodes; the facts shown are those of the first".to_owned());
+        notices.push("the documents name different nodes; the facts show those of all".to_owned());
     }
     if other_target {
         notices.push("the documents differ in target or method; the facts shown are those of the first".to_owned());
     }
     (whole, notices)
+}
+
+/// Adds the nodes that are not known yet. Links and loads are of a moment, and stay those of the first document.
+fn add_nodes(cluster: &mut Cluster, other: &mut Cluster) {
+    let add = |known: &mut Option<Map<String, Value>>, other: Option<Map<String, Value>>| {
+        for (id, node) in other.into_iter().flatten() {
+            known.get_or_insert_default().entry(id).or_insert(node);
+        }
+    };
+    add(&mut cluster.node_identities, other.node_identities.take());
+    add(&mut cluster.node_memory, other.node_memory.take());
 }
 
 /// Rows that each document gave: one count for an ordinary file, one per part for a file that was merged before.

@@ -31,16 +31,19 @@ pub(super) enum Reader {
     Text(fn(&str) -> bool, fn(&str) -> Result<Found, String>),
     /// A JSON document that is known and holds no measurements: what it is and what to do.
     Refused(fn(&Value) -> bool, &'static str),
-    /// The same of a text.
+    /// The same, written by this program: an archive may hold it beside its results.
+    Output(fn(&Value) -> bool, &'static str),
+    /// A text that is known and holds no measurements.
     RefusedText(fn(&str) -> bool, &'static str),
 }
 
 const EXPORT: &str = "open the results.json that exo_bench or exoscope bench wrote";
 const NOT_SPEED: &str = "open the result of a bench instead";
+const ITS_FILES: &str = "give the result files that it was made of";
 const OVERLAY: &str = "give it to exoscope report RUN --power beside the run it belongs to";
 
 use Comparability::{AggregateOnly, Endpoint, EngineInternal};
-use Reader::{Documents, Refused, RefusedText, Rows, Text};
+use Reader::{Documents, Output, Refused, RefusedText, Rows, Text};
 
 const fn row(name: &'static str, reason: &'static str, class: Comparability, reader: Reader) -> Format {
     Format { name, reason, class, reader }
@@ -76,6 +79,13 @@ pub(super) const FORMATS: &[Format] = &[
     row("power readings of macmon", "its sys_power and timestamp", Endpoint, Refused(overlay::is_macmon, OVERLAY)),
     row("a single row of a result file", "its elapsed_s and stats", Endpoint, Refused(|d| d.get("elapsed_s").is_some() && d.get("stats").is_some(), "rows stand in a list")),
     row("a line of a journal", "its task_id and event", Endpoint, Refused(|d| d.get("task_id").is_some() && d.get("event").is_some(), "run exoscope recover on it")),
+    row("a calibration of exoscope calibrate, no result file", "its calibration_version", Endpoint, Output(|d| has(d, &["calibration_version", "metrics"]), "give it with --calibration")),
+    row("a history of exoscope history, no result file", "its against_segments", Endpoint, Output(|d| has(d, &["files", "cells", "against_segments"]), ITS_FILES)),
+    row("a comparison of exoscope compare, no result file", "its base, new and cells", Endpoint, Output(|d| has(d, &["base", "new", "verdict", "cells"]), ITS_FILES)),
+    row("a plan of exoscope plan, no result file", "its seconds_per_side and metrics", Endpoint, Output(|d| has(d, &["sessions", "repeats", "seconds_per_side", "metrics"]), "give the file that it was made for")),
+    row("a report of exoscope report, no result file", "its files with cells and facts", Endpoint, Output(|d| any(&d["files"], &["name", "facts", "cells"]), ITS_FILES)),
+    row("findings of exoscope validate, no result file", "its file and valid", Endpoint, Output(|d| any(d, &["file", "valid"]), "give the result files that it is about")),
+    row("an explanation of exoscope explain, no result file", "its metric and formula", Endpoint, Output(|d| has(d, &["metric", "formula"]) || any(d, &["metric", "formula"]), ITS_FILES)),
     row("a console log of exo's bench", "its lines with prompt_tps= and gen_tps=", Endpoint, Text(exo_log::is, exo_log::import)),
     row("the text of mlx_lm.benchmark", "its lines of trials with prompt_tps=", EngineInternal, Text(mlx_lm::is, mlx_lm::import)),
     row("llama-bench CSV", "its heading with build_commit, n_prompt and avg_ts", EngineInternal, Text(llama_bench::is_csv, llama_bench::import_csv)),
@@ -90,7 +100,7 @@ pub(super) const FORMATS: &[Format] = &[
 /// The format of a JSON document.
 pub(super) fn document(document: &Value) -> Option<&'static Format> {
     FORMATS.iter().find(|format| match &format.reader {
-        Rows(is) | Documents(is, _) | Refused(is, _) => is(document),
+        Rows(is) | Documents(is, _) | Refused(is, _) | Output(is, _) => is(document),
         Text(..) | RefusedText(..) => false,
     })
 }
@@ -99,7 +109,7 @@ pub(super) fn document(document: &Value) -> Option<&'static Format> {
 pub(super) fn text(text: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| match &format.reader {
         Text(is, _) | RefusedText(is, _) => is(text),
-        Rows(_) | Documents(..) | Refused(..) => false,
+        Rows(_) | Documents(..) | Refused(..) | Output(..) => false,
     })
 }
 
@@ -122,6 +132,14 @@ pub(super) fn unknown(document: &Value) -> (String, &'static str) {
         other => format!("a JSON document without runs (just {})", kind(other)),
     };
     (seems, EXPORT)
+}
+
+fn has(document: &Value, keys: &[&str]) -> bool {
+    keys.iter().all(|key| document.get(key).is_some())
+}
+
+fn any(list: &Value, keys: &[&str]) -> bool {
+    list.as_array().is_some_and(|entries| entries.iter().any(|entry| has(entry, keys)))
 }
 
 fn is_exo_object(document: &Value) -> bool {

@@ -20,7 +20,7 @@ pub(crate) fn facts(loaded: &Loaded) -> Vec<Fact> {
     let mut facts = Facts(Vec::new());
     let provenance = file.exoscope.as_ref();
     target(&mut facts, file, provenance);
-    cluster(&mut facts, file);
+    cluster(&mut facts, file, loaded.document_rows.len() > 1);
     if let Some(tokenizer) = provenance.and_then(|provenance| provenance.tokenizer.as_ref()) {
         tokenizer_facts(&mut facts, tokenizer);
     }
@@ -28,12 +28,15 @@ pub(crate) fn facts(loaded: &Loaded) -> Vec<Fact> {
         method(&mut facts, &provenance.method);
         facts.add("sessions", "Sessions", provenance.sessions.to_string());
         facts.add("starts", "Starts", starts(file, provenance));
-        facts.add("tool", "Tool", format!("{} {}", provenance.tool.name, provenance.tool.version));
-        facts.add("host", "Probe's host", format!("{} {}", provenance.host.os, provenance.host.arch));
-        facts.add("address", "Address", provenance.target.address.clone());
-        facts.add("started", "Started", provenance.started_at.clone());
-        facts.add_known("ended", "Ended", provenance.ended_at.clone());
-        facts.add("command", "Command", command(&provenance.command));
+        let of_parts = |of: fn(&Provenance) -> Option<String>| each_part(file, provenance, of);
+        let host = |provenance: &Provenance| Some(format!("{} {}", provenance.host.os, provenance.host.arch));
+        let tool = |provenance: &Provenance| Some(format!("{} {}", provenance.tool.name, provenance.tool.version));
+        facts.add("tool", "Tool", of_parts(tool));
+        facts.add("host", "Probe's host", of_parts(host));
+        facts.add("address", "Address", of_parts(|provenance| Some(provenance.target.address.clone())));
+        facts.add("started", "Started", of_parts(|provenance| Some(provenance.started_at.clone())));
+        facts.add("ended", "Ended", of_parts(|provenance| provenance.ended_at.clone()));
+        facts.add("command", "Command", of_parts(|provenance| Some(command(&provenance.command))));
     }
     if let Some(source) = &file.source {
         source_facts(&mut facts, loaded, source);
@@ -43,16 +46,26 @@ pub(crate) fn facts(loaded: &Loaded) -> Vec<Fact> {
     facts.0
 }
 
+/// What each part of a merged file says of itself, once each; what the file says where it is of one run.
+fn each_part(file: &ResultFile, whole: &Provenance, of: fn(&Provenance) -> Option<String>) -> String {
+    let parts: Vec<&Provenance> = file.merged.iter().filter_map(|part| part.exoscope.as_ref()).collect();
+    let parts = if parts.is_empty() { vec![whole] } else { parts };
+    distinct(parts.into_iter().map(of))
+}
+
 /// Where another tool's file was read from, and what it says of itself.
 fn source_facts(facts: &mut Facts, loaded: &Loaded, source: &Source) {
     facts.add("source", "Read from", source.format.clone());
     facts.add("recognised", "Recognised by", source.reason.clone());
     facts.add("class", "Class", loaded.class.words().to_owned());
-    facts.add_known("started", "Started", source.started_at.clone());
+    let sources: Vec<&Source> = loaded.file.merged.iter().filter_map(|part| part.source.as_ref()).collect();
+    let sources = if sources.is_empty() { vec![source] } else { sources };
+    facts.add("started", "Started", distinct(sources.iter().map(|source| source.started_at.as_deref())));
     for (name, value) in &source.about {
         facts.add(&format!("source.{name}"), name, value.clone());
     }
-    facts.add("sha256", "SHA-256 of the original", source.sha256.clone());
+    let sums = distinct(sources.iter().map(|source| Some(source.sha256.as_str())));
+    facts.add("sha256", "SHA-256 of the original", sums);
 }
 
 struct Facts(Vec<Fact>);
@@ -130,13 +143,17 @@ fn prompt_cache(facts: &mut Facts, file: &ResultFile, provenance: Option<&Proven
     facts.add("prompt_cache", "Prefix cache", words.join(", "));
 }
 
-fn cluster(facts: &mut Facts, file: &ResultFile) {
+fn cluster(facts: &mut Facts, file: &ResultFile, is_of_several: bool) {
     let Some(identities) = file.cluster.as_ref().and_then(|cluster| cluster.node_identities.as_ref()) else {
         return;
     };
     // Node ids change at each start of exo, so nodes are told by name and sorted by it.
     let mut nodes: Vec<String> = identities.iter().map(|(id, node)| node_words(file, id, node)).collect();
     nodes.sort();
+    if is_of_several {
+        // The same machine has another id in each document.
+        nodes.dedup();
+    }
     facts.add("nodes", "Nodes", nodes.join("; "));
     let systems = distinct(identities.values().map(|node| {
         let version = known(node, "osVersion")?;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::event::Event;
 use super::fold::Fold;
+use crate::report::reading::why;
 
 /// An open journal.
 #[derive(Debug)]
@@ -80,7 +81,7 @@ pub struct Read {
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The system's own words.
-    #[error("{path}: {error}")]
+    #[error("{path}: {}", why(path, error))]
     Unreadable {
         /// The file.
         path: String,

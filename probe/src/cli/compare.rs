@@ -167,9 +167,9 @@ impl Judging {
 
 /// Reads a calibration file.
 pub(super) fn read_calibration(path: &Path) -> Result<Calibration, CliError> {
-    let name = path.display();
-    let bytes =
-        reading::bytes(path).map_err(|error| CliError::incomparable(format!("{name}: cannot be read: {error}")))?;
+    let name = path.display().to_string();
+    let bytes = reading::bytes(path)
+        .map_err(|error| CliError::incomparable(format!("{name}: cannot be read: {}", reading::why(&name, &error))))?;
     let calibration: Calibration = serde_json::from_slice(&bytes).map_err(|error| {
         CliError::incomparable(format!("{name}: no calibration ({error}); `exoscope calibrate` writes one"))
     })?;
@@ -223,6 +223,7 @@ impl Arguments {
             names.iter().map(|name| measure(name, power)).collect()
         };
         let (base, new) = (side(base, &self.power_base)?, side(new, &self.power_new)?);
+        comparison::check_apart(&base, &new).map_err(refused)?;
         let compared = comparison::compare_sides(&base, &new, &options).map_err(refused)?;
         let look = Look::of(self.output.as_deref());
         let text = render::comparison(&compared, self.format, look).map_err(CliError::incomparable)?;

@@ -10,11 +10,17 @@ use super::{CliError, Exit};
 use crate::archive::{self, Archive, Remembering};
 use crate::report::document;
 use crate::report::progress::say;
+use crate::report::reading;
 use crate::report::render::{self, Look, OverviewFormat};
+use crate::report::shown;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The newest file is compared with all files of the seven days before it, and with those since the last change of level. A
+Each change of level before the newest file is told, with its size and the file from which on: that answers whether an update
+made things slower. Levels are sought from six files on, and three are one.
+
+The newest file alone is judged: against all files of the seven days before it, and against those since the last change of
+level, so that the exit code tells of today's file and not of a change that was there before. A
 file's time is the start of its run; where it does not tell, as exo's own files, the date of the file. Files of another
 class than the newest are left out. Where the newest has one session, the base's tell how much sessions differ.
 
@@ -53,17 +59,28 @@ impl Arguments {
     pub(super) fn run(self) -> Result<Exit, CliError> {
         let options = self.judging.options()?;
         let unreadable = |(folder, error): (PathBuf, std::io::Error)| {
-            CliError::incomparable(format!("{}: cannot be read: {error}", folder.display()))
+            let name = folder.display().to_string();
+            CliError::incomparable(format!("{name}: cannot be read: {}", reading::why(&name, &error)))
         };
         let mut archive = Archive::new(self.remembering(), &options);
-        let mut left_out = Vec::new();
-        for path in archive::paths(&self.archive).map_err(unreadable)? {
+        let (mut left_out, mut outputs) = (Vec::new(), Vec::new());
+        let paths = archive::paths(&self.archive).map_err(unreadable)?;
+        let is_empty_pattern = paths.is_empty() && self.archive.iter().all(|name| reading::is_pattern(name));
+        for path in paths {
             self.judging.spare(self.output.as_deref(), [path.as_path()])?;
             // An archive holds other files, too; what was left out is said.
             if let Err(left) = archive.add(&path) {
+                if left.is_output {
+                    outputs.push(shown(&path));
+                    continue;
+                }
                 say(&format!("exoscope: {}; left out", left.reason));
                 left_out.extend(left.is_broken.then_some(path));
             }
+        }
+        if !outputs.is_empty() {
+            // It stays there, and so it is said in passing, not complained about at every run.
+            say(&format!("exoscope: passed over as no result files: {}", outputs.join(", ")));
         }
         let remembered = archive.remembered();
         let (files, notes) = archive.finish();
@@ -72,7 +89,9 @@ impl Arguments {
             say(&format!("exoscope: {remembered} of {} from the cache", units::count(files.len() as u64, "file")));
         }
         if files.is_empty() {
-            return Err(CliError::incomparable(format!("{}: no result file in it", self.archive.join(", "))));
+            let whole = self.archive.join(", ");
+            let nothing = if is_empty_pattern { "no file fits this pattern" } else { "no result file in it" };
+            return Err(CliError::incomparable(format!("{whole}: {nothing}")));
         }
         let found = history::history(files, &options).map_err(refused)?;
         let newest = found.files.last().map(|file| PathBuf::from(&file.name));

@@ -10,7 +10,7 @@ use super::{CliError, Exit};
 use crate::redact::redact;
 use crate::replay::Unpacked;
 use crate::report::progress::say;
-use crate::report::{document, shown};
+use crate::report::{document, reading, shown};
 
 /// Replaces what names a machine, a person or a text in a result file or a recording, and leaves every number.
 ///
@@ -65,7 +65,8 @@ impl Arguments {
 fn words(file: &Path, error: &crate::replay::LoadError) -> String {
     match error {
         crate::replay::LoadError::Read { source, .. } => {
-            format!("{}: cannot be read: {source}; give a result file or a recording", file.display())
+            let name = file.display().to_string();
+            format!("{name}: cannot be read: {}; give a result file or a recording", reading::why(&name, source))
         }
         other => other.to_string(),
     }

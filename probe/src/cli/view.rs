@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use super::{CliError, Exit};
 use crate::capture::interrupt::Interrupt;
 use crate::plan::Address;
-use crate::report::document;
+use crate::report::{document, reading};
 use crate::viewer::app;
 use crate::viewer::check::check;
 use crate::viewer::server::{Preloaded, Site, router};
@@ -94,7 +94,8 @@ impl Arguments {
 
 fn preload(file: &Path) -> Result<Preloaded, CliError> {
     let shown = file.display().to_string();
-    let bytes = std::fs::read(file).map_err(|error| CliError::failed(format!("{shown}: cannot be read: {error}")))?;
+    let bytes = std::fs::read(file)
+        .map_err(|error| CliError::failed(format!("{shown}: cannot be read: {}", reading::why(&shown, &error))))?;
     let name = file.file_name().map_or(shown, |name| name.to_string_lossy().into_owned());
     Ok(Preloaded { name, bytes: bytes.into() })
 }

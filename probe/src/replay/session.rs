@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::unpacked::Unpacked;
 use crate::capture::recording::recorded::{Header, RECORDING_VERSION};
+use crate::report::reading::why;
 
 pub use crate::capture::recording::recorded::Recorded as Exchange;
 
@@ -17,7 +18,7 @@ pub(super) const LONGEST: f64 = 366.0 * 24.0 * 3600.0;
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The file cannot be read.
-    #[error("{}: cannot read the recording: {source}; give a .jsonl or .jsonl.gz file", path.display())]
+    #[error("{}: cannot read the recording: {}; give a .jsonl or .jsonl.gz file", path.display(), why(&path.to_string_lossy(), source))]
     Read {
         /// The file.
         path: PathBuf,

@@ -17,7 +17,7 @@ pub const STANDARD: &str = "-";
 #[non_exhaustive]
 pub enum DocumentError {
     /// The file could not be read.
-    #[error("{name}: cannot be read: {source}")]
+    #[error("{name}: cannot be read: {}", reading::why(name, source))]
     Read {
         /// The file.
         name: String,

@@ -31,6 +31,26 @@ pub fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Why a file cannot be read, in the system's words and with what to do where the name tells what was meant.
+pub(crate) fn why(name: &str, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::IsADirectory => {
+            "it is a folder; name a file in it (a folder of results is read by `exoscope history`)".to_owned()
+        }
+        // A shell hands a pattern on as it stands where it is quoted, and where no file fits.
+        io::ErrorKind::NotFound if is_pattern(name) => format!(
+            "{error}; it looks like a pattern: leave the quotes away, so that the shell puts the names of the files in \
+             its place (`exoscope history` takes one itself, in the last part of the path)"
+        ),
+        _ => error.to_string(),
+    }
+}
+
+/// Whether a name holds what shells fill in.
+pub(crate) fn is_pattern(name: &str) -> bool {
+    name.contains(['*', '?'])
+}
+
 fn within(stream: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     stream.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -47,6 +67,15 @@ fn within(stream: impl Read, most: u64) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_and_a_pattern_are_told_what_takes_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let said = |path: &Path| why(&path.to_string_lossy(), &bytes(path).unwrap_err());
+        assert!(said(folder.path()).starts_with("it is a folder; "));
+        assert!(said(&folder.path().join("*.json")).contains("leave the quotes away"));
+        assert!(!said(&folder.path().join("a.json")).contains("quotes"));
+    }
 
     #[test]
     fn a_stream_without_an_end_is_given_up() {

@@ -9,6 +9,7 @@ use toml::{Table, Value};
 use super::Arguments;
 use crate::cli::{CliError, Exit, bench_arguments};
 use crate::report::progress::say;
+use crate::report::reading::why;
 use crate::report::target;
 
 /// One benchmark of a suite.
@@ -33,8 +34,8 @@ pub(super) fn run(given: Arguments, file: &Path, command: &[String]) -> Result<E
     if given.record.is_some() {
         return Err(CliError::usage("--suite: a recording is of one benchmark; give \"record\" in its table"));
     }
-    let text =
-        std::fs::read_to_string(file).map_err(|error| CliError::failed(format!("{shown} cannot be read: {error}")))?;
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| CliError::failed(format!("{shown} cannot be read: {}", why(&shown, &error))))?;
     let benchmarks = read(&text, command).map_err(|reason| CliError::usage(format!("{shown}: {reason}")))?;
     let folder = folder(&given);
     // All of them are looked at before the first begins: a slip in the last must not show after a night.

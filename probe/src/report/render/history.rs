@@ -1,8 +1,8 @@
 //! An archive → blocks: the verdicts on the newest file, then each cell over time.
 
-use analyzer::comparison::history::{CellHistory, History, Point};
+use analyzer::comparison::history::{CellHistory, History, LevelChange, Point};
 use analyzer::summary::Varied;
-use analyzer::units::{ABSENT, Scale};
+use analyzer::units::{self, ABSENT, Scale};
 
 use super::comparison;
 use super::report::{PLACE, REMOVABLE, place};
@@ -13,6 +13,7 @@ pub(super) fn blocks(history: &History) -> Vec<Block> {
     let newest = history.files.last().map_or(ABSENT, |file| file.name.as_str());
     let mut blocks = vec![
         Block::Heading(1, format!("{newest} against the archive")),
+        Block::Line(history.headline.clone()),
         Block::Line(format!(
             "{}: {} to {}",
             analyzer::units::count(history.files.len() as u64, "file"),
@@ -21,6 +22,14 @@ pub(super) fn blocks(history: &History) -> Vec<Block> {
         )),
         Block::List("Beware".to_owned(), history.notices.clone()),
     ];
+    if !history.level_changes.is_empty() {
+        blocks.push(Block::Heading(2, "Changes of level".to_owned()));
+        blocks.push(Block::Line(
+            "Geometric means over the files of a level, before and since; the newest file is no part of them."
+                .to_owned(),
+        ));
+        blocks.push(Block::Grid(changes(history)));
+    }
     if let Some(week) = &history.against_week {
         blocks.push(Block::Heading(2, "Against the seven days before".to_owned()));
         blocks.push(Block::Line(week.headline.clone()));
@@ -29,16 +38,38 @@ pub(super) fn blocks(history: &History) -> Vec<Block> {
     if !history.against_segments.is_empty() {
         let since = |segment: &analyzer::comparison::history::SegmentComparison| {
             let name = segment.metric.definition().name;
-            format!("{name}, since {}: {}", segment.since, segment.comparison.headline)
+            format!("{name}, against {}: {}", segment.against, segment.comparison.headline)
         };
         blocks.push(Block::List(
-            "Against the files since the last change of level".to_owned(),
+            "Against the files of its level".to_owned(),
             history.against_segments.iter().map(since).collect(),
         ));
     }
     blocks.push(Block::Heading(2, "Over time".to_owned()));
     blocks.push(Block::Grid(grid(history)));
     blocks
+}
+
+/// A line for each change of level.
+fn changes(history: &History) -> Grid {
+    let varied = Varied::of(history.level_changes.iter().map(|change| &change.cell));
+    let heads = ["metric", "since", "measured", ">before", ">since", ">change", "for the"];
+    let mut grid = Grid::new(PLACE.into_iter().chain(heads));
+    for change in &history.level_changes {
+        let scale = Scale::of(change.metric.definition().unit, [change.before, change.after]);
+        let mut line = place(&change.cell, &varied);
+        line.extend([
+            format!("{} {}", change.metric.definition().name, scale.label()),
+            change.since.clone(),
+            change.at.clone(),
+            scale.text(Some(change.before)),
+            scale.text(Some(change.after)),
+            units::change(change.change_percent),
+            if change.improved { "▲ better" } else { "▼ worse" }.to_owned(),
+        ]);
+        grid.rows.push(line);
+    }
+    grid.without_empty(&REMOVABLE)
 }
 
 fn grid(history: &History) -> Grid {
@@ -49,11 +80,9 @@ fn grid(history: &History) -> Grid {
     for cell in judged {
         let scale = Scale::of(&cell.unit, cell.points.iter().map(|point| point.geomean));
         let text = |point: Option<&Point>| scale.text(point.map(|point| point.geomean));
-        let name = |place: &usize| {
-            let file = history.files.get(cell.points.get(*place)?.file)?;
-            Some(file.name.clone())
-        };
-        let changes: Vec<String> = cell.segments.iter().skip(1).filter_map(name).collect();
+        let of_cell = |change: &&LevelChange| change.metric == cell.metric && change.cell == cell.cell;
+        let words = |change: &LevelChange| format!("{} ({})", change.since, units::change(change.change_percent));
+        let changes: Vec<String> = history.level_changes.iter().filter(of_cell).map(words).collect();
         let mut line = place(&cell.cell, &varied);
         line.extend([
             format!("{} {}", cell.metric.definition().name, scale.label()),

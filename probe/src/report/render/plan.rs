@@ -1,7 +1,7 @@
 //! A plan → blocks: what the design resolves and how long it takes.
 
 use analyzer::comparison::planning::Plan;
-use analyzer::units;
+use analyzer::units::{self, ABSENT};
 
 use super::sheet::{Block, Grid};
 
@@ -39,7 +39,7 @@ fn grid(plan: &Plan) -> Grid {
                 row.metric.definition().name.to_owned(),
                 units::percent(row.resolves_percent),
                 units::percent(row.detects_percent),
-                deviation(row.within_percent),
+                row.within_percent.map_or_else(|| ABSENT.to_owned(), deviation),
                 deviation(row.between_percent),
                 row.source.clone(),
             ]
