@@ -164,8 +164,10 @@ pub struct CellReport {
     /// What a reader should know of the cell as a whole, a sentence each.
     #[serde(default)]
     pub notices: Vec<String>,
-    /// The figures that exo's own console prints for this group.
-    pub exo_console: ExoConsole,
+    /// The figures that exo's own console prints for this group; null where another tool measured it, which has no such
+    /// console: how many requests failed does not follow from its rows.
+    #[serde(default)]
+    pub exo_console: Option<ExoConsole>,
 }
 
 /// The share of one node in a cell's energy: means over its batches.

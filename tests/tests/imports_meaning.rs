@@ -360,3 +360,16 @@ fn a_count_of_failures_that_lies_fills_no_memory() {
         found.notices.iter().any(|notice| notice == "60000 requests are counted as failed, of which 10000 are listed")
     );
 }
+
+#[test]
+fn rows_of_other_tools_have_no_console_of_exos() {
+    for name in ["aiperf.json", "vllm_sweep.json", "llama_batched_bench.jsonl", "llama_bench.json", "exo_run.log"] {
+        let bytes = std::fs::read(tests::fixture(&format!("imports/{name}"))).unwrap();
+        let report = report(&load(name, &bytes).unwrap()).unwrap();
+        assert!(report.cells.iter().all(|cell| cell.exo_console.is_none()), "{name}");
+    }
+    let nothing = report(&read(&fixture("vllm_all_failed.json"))).unwrap();
+    assert!(nothing.cells[0].requests == 0 && nothing.cells[0].exo_console.is_none());
+    let own = std::fs::read(tests::fixture("results/f3e.json")).unwrap();
+    assert!(report(&load("f3e.json", &own).unwrap()).unwrap().cells.iter().all(|cell| cell.exo_console.is_some()));
+}

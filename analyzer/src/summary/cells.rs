@@ -28,7 +28,7 @@ pub(super) fn reports(loaded: &Loaded, measured: &[MeasuredCell]) -> Vec<CellRep
             None => {
                 let key = key_of(file, failure);
                 let place = *lost.entry(key.clone()).or_insert_with(|| {
-                    reports.push(nothing_but_failures(key));
+                    reports.push(nothing_but_failures(key, file.source.is_some()));
                     reports.len() - 1
                 });
                 reports[place].failed += 1;
@@ -144,8 +144,8 @@ fn key_of(file: &ResultFile, failure: &Failure) -> CellKey {
     }
 }
 
-fn nothing_but_failures(key: CellKey) -> CellReport {
-    let exo_console = console::figures(&[], key.together());
+fn nothing_but_failures(key: CellKey, foreign: bool) -> CellReport {
+    let exo_console = (!foreign).then(|| console::figures(&[], key.together()));
     CellReport {
         key,
         requests: 0,
@@ -173,7 +173,7 @@ fn report(measured: &MeasuredCell) -> CellReport {
         absent: measured.absent.clone(),
         nodes: measured.nodes.clone(),
         notices: Vec::new(),
-        exo_console: console::figures(cell.console(), cell.key.together()),
+        exo_console: (!published::is_foreign(cell)).then(|| console::figures(cell.console(), cell.key.together())),
     }
 }
 

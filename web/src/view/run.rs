@@ -35,13 +35,17 @@ fn whole(app: App, report: Arc<FileReport>) -> impl IntoView {
         .zip(&report.cells)
         .enumerate()
         .map(|(index, (table, cell))| {
-            let console = run::console(cell);
+            let console = run::console(cell).map(|lines| {
+                view! {
+                    <details class="console">
+                        <summary>"As exo's console prints it, by exo's own definitions"</summary>
+                        <pre data-console=index.to_string()>{lines}</pre>
+                    </details>
+                }
+            });
             view! {
                 {parts::table(table)}
-                <details class="console">
-                    <summary>"As exo's console prints it, by exo's own definitions"</summary>
-                    <pre data-console=index.to_string()>{console}</pre>
-                </details>
+                {console}
             }
         })
         .collect_view();

@@ -180,12 +180,13 @@ fn spelt(word: impl serde::Serialize + std::fmt::Debug) -> String {
     }
 }
 
-/// The lines that exo's console prints for a cell.
+/// The lines that exo's console prints for a cell; None for one of another tool.
 #[must_use]
-pub fn console(cell: &CellReport) -> String {
-    let mut lines = cell.exo_console.batch_lines(cell.key.together());
-    lines.push(cell.exo_console.summary_line());
-    lines.join("\n")
+pub fn console(cell: &CellReport) -> Option<String> {
+    let figures = cell.exo_console.as_ref()?;
+    let mut lines = figures.batch_lines(cell.key.together());
+    lines.push(figures.summary_line());
+    Some(lines.join("\n"))
 }
 
 #[cfg(test)]

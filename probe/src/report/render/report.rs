@@ -206,7 +206,8 @@ fn console(cells: &[CellReport]) -> Vec<String> {
     let varied = varied(cells);
     let mut lines: Vec<String> = Vec::new();
     let mut heads = BTreeSet::new();
-    for cell in cells.iter().filter(|cell| cell.requests > 0) {
+    let printed = cells.iter().filter(|cell| cell.requests > 0);
+    for (cell, figures) in printed.filter_map(|cell| Some((cell, cell.exo_console.as_ref()?))) {
         let names = [varied.subject(&cell.key), varied.placement(&cell.key)];
         let placement: String = names.iter().filter(|name| !name.is_empty()).map(|name| format!("{name}  ")).collect();
         let head = format!("{placement}{}", cell.key.words());
@@ -215,8 +216,8 @@ fn console(cells: &[CellReport]) -> Vec<String> {
             continue;
         }
         lines.push(head);
-        lines.extend(cell.exo_console.batch_lines(cell.key.together()).into_iter().map(|line| format!("  {line}")));
-        lines.push(format!("  {}", cell.exo_console.summary_line()));
+        lines.extend(figures.batch_lines(cell.key.together()).into_iter().map(|line| format!("  {line}")));
+        lines.push(format!("  {}", figures.summary_line()));
     }
     lines
 }
