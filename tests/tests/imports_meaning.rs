@@ -373,3 +373,21 @@ fn rows_of_other_tools_have_no_console_of_exos() {
     let own = std::fs::read(tests::fixture("results/f3e.json")).unwrap();
     assert!(report(&load("f3e.json", &own).unwrap()).unwrap().cells.iter().all(|cell| cell.exo_console.is_some()));
 }
+
+#[test]
+fn a_file_of_failures_alone_tells_what_was_asked_for() {
+    let (failed, good) = (read(&fixture("vllm_all_failed.json")), read(&fixture("vllm_bench_serve.json")));
+    assert!(failed.file.runs.is_empty());
+    let (failed, good) = (report(&failed).unwrap(), report(&good).unwrap());
+    for (key, value) in
+        [("model", "lab/m"), ("engine", "vllm"), ("source.backend", "vllm"), ("source.request_rate", "inf")]
+    {
+        assert_eq!((fact(&failed, key).as_str(), fact(&good, key).as_str()), (value, value), "{key}");
+    }
+    let mut own: Value =
+        tests::measured::read_json(&tests::fixture("results/exoscope_failures.json")).unwrap_or_else(|e| panic!("{e}"));
+    let labels = fact(&report(&read(&own)).unwrap(), "model");
+    own["runs"] = json!([]);
+    assert_eq!(fact(&report(&read(&own)).unwrap(), "model"), labels);
+    assert!(fact(&report(&read(&own)).unwrap(), "placements").contains(" / "));
+}

@@ -9,7 +9,7 @@ use crate::energy;
 use crate::frame;
 use crate::import::Loaded;
 use crate::record::{
-    ActualPlacement, Figures, Method, Overlay, Pauses, Provenance, ResultFile, Sampling, Source, Start,
+    ActualPlacement, Failure, Figures, Method, Overlay, Pauses, Provenance, ResultFile, Run, Sampling, Source, Start,
     TargetPrecision, TokenizerIdentity,
 };
 use crate::units;
@@ -72,19 +72,22 @@ impl Facts {
 }
 
 fn target(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>) {
-    let told =
-        |of: fn(&Figures) -> Option<&str>| distinct(file.runs.iter().map(|run| run.figures.as_deref().and_then(of)));
+    let told = |of: fn(&Figures) -> Option<&str>, failed: fn(&Failure) -> Option<&str>| {
+        or_failed(file, distinct(file.runs.iter().map(|run| run.figures.as_deref().and_then(of))), failed)
+    };
     let or_told =
         |whole: Option<&str>, told: String| if told.is_empty() { whole.unwrap_or_default().to_owned() } else { told };
-    facts.add("engine", "Engine", or_told(frame::engine(file), told(|figures| figures.engine.as_deref())));
+    let engines = told(|figures| figures.engine.as_deref(), |failure| failure.engine.as_deref());
+    facts.add("engine", "Engine", or_told(frame::engine(file), engines));
     facts.add_known("engine_version", "Engine version", provenance.and_then(|p| p.target.engine_version.clone()));
-    let mut models = distinct(file.runs.iter().map(|run| run.model_id.as_deref().or(run.model_short_id.as_deref())));
+    let models = distinct(file.runs.iter().map(|run| run.model_id.as_deref().or(run.model_short_id.as_deref())));
+    let mut models = or_failed(file, models, |failure| failure.model_id.as_deref());
     if models.is_empty() {
         models = provenance.map_or_else(String::new, |p| p.target.model_id.clone());
     }
     facts.add("model", "Model", models);
-    let quantization = or_told(frame::quantization(file), told(|figures| figures.quantization.as_deref()));
-    facts.add("quantization", "Quantization", quantization);
+    let quantizations = told(|figures| figures.quantization.as_deref(), |failure| failure.quantization.as_deref());
+    facts.add("quantization", "Quantization", or_told(frame::quantization(file), quantizations));
     let placements = distinct(file.runs.iter().map(|run| {
         let (sharding, meta) = (run.placement_sharding.as_deref()?, run.placement_instance_meta.as_deref()?);
         let actual = run.exoscope.as_ref().and_then(|detail| detail.placement.as_ref());
@@ -102,6 +105,15 @@ fn target(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>)
             _ => "an instance that was there already (not looked at)".to_owned(),
         })
     }));
+    let failed = || {
+        distinct(file.failures.iter().map(|failure| {
+            let (sharding, meta) =
+                (failure.placement_sharding.as_deref()?, failure.placement_instance_meta.as_deref()?);
+            let nodes = units::count(u64::from(failure.placement_nodes.filter(|nodes| *nodes > 0)?), "node");
+            Some(format!("{sharding} / {meta} / {nodes}"))
+        }))
+    };
+    let placements = if file.runs.is_empty() { failed() } else { placements };
     facts.add("placements", "Placement", placements);
     // The same placement on other machines is another measurement.
     let holders = distinct(file.runs.iter().map(|run| {
@@ -113,6 +125,11 @@ fn target(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>)
     let downloads = file.runs.iter().filter_map(|run| run.download_duration_s).reduce(f64::max);
     facts.add_known("download", "Download", downloads.map(|seconds| format!("{} s", units::fixed(seconds, 1))));
     prompt_cache(facts, file, provenance);
+}
+
+/// What the rows tell; in a file of failures alone what those tell, for both were asked for alike.
+fn or_failed(file: &ResultFile, of_rows: String, of: fn(&Failure) -> Option<&str>) -> String {
+    if file.runs.is_empty() { distinct(file.failures.iter().map(of)) } else { of_rows }
 }
 
 /// What was built, in the words of the labels.
@@ -243,8 +260,7 @@ fn sampling(sampling: &Sampling) -> String {
 /// When a run that was resumed was started, and how many rows come from each start.
 fn starts(file: &ResultFile, provenance: &Provenance) -> String {
     let rows = |place: usize| {
-        let of =
-            |run: &&crate::record::Run| run.exoscope.as_ref().and_then(|detail| detail.start) == Some(place as u32);
+        let of = |run: &&Run| run.exoscope.as_ref().and_then(|detail| detail.start) == Some(place as u32);
         file.runs.iter().filter(of).count() as u64
     };
     let words = |(place, start): (usize, &Start)| format!("{} ({})", start.at, units::count(rows(place), "row"));
