@@ -391,3 +391,17 @@ fn a_file_of_failures_alone_tells_what_was_asked_for() {
     assert_eq!(fact(&report(&read(&own)).unwrap(), "model"), labels);
     assert!(fact(&report(&read(&own)).unwrap(), "placements").contains(" / "));
 }
+
+#[test]
+fn an_unknown_cache_is_not_said_to_have_had_no_hits() {
+    let log = "=== iter 1 (cold) @ 20260415_002948 ===\n--- pp=64 tg=8 concurrency=1\ntok=64\n\
+               prompt_tps=400.0 gen_tps=50.0    prompt_tokens=64 gen_tokens=8    peak_memory=1.00GB\n";
+    let both = format!("{log}{}", log.replace("iter 1 (cold)", "iter 2 (cached)"));
+    let of = |text: &str| {
+        let report = report(&load("loop.log", text.as_bytes()).unwrap_or_else(|error| panic!("{error}"))).unwrap();
+        let states: Vec<&str> = report.cells.iter().map(|cell| cell.key.cache.word()).collect();
+        (fact(&report, "prompt_cache"), states.join(" "))
+    };
+    assert_eq!(of(log), ("hits: none".to_owned(), "cold".to_owned()));
+    assert_eq!(of(&both), ("hits: none; unknown for the other requests".to_owned(), "cold –".to_owned()));
+}

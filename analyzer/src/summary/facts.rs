@@ -141,8 +141,13 @@ fn really(actual: &ActualPlacement) -> (&str, &str) {
 
 fn prompt_cache(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>) {
     let allowed = provenance.map(|p| if p.method.use_prefix_cache { "allowed" } else { "not allowed" }.to_owned());
-    let hits = distinct(file.runs.iter().map(|run| run.stats.as_ref()?.prefix_cache_hit.as_deref()));
-    let hits = (!hits.is_empty()).then(|| format!("hits: {hits}"));
+    let hit = |run: &Run| run.stats.as_ref().and_then(|stats| stats.prefix_cache_hit.clone());
+    let hits = distinct(file.runs.iter().map(hit));
+    // What is said of some rows is not said of all: unknown is not none. Without their number, which is no setting and would
+    // be a difference between two runs of the same.
+    let untold = file.runs.iter().any(|run| hit(run).is_none());
+    let rest = if untold { "; unknown for the other requests" } else { "" };
+    let hits = (!hits.is_empty()).then(|| format!("hits: {hits}{rest}"));
     let words: Vec<String> = [allowed, hits].into_iter().flatten().collect();
     facts.add("prompt_cache", "Prefix cache", words.join(", "));
 }
