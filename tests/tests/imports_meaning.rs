@@ -405,3 +405,19 @@ fn an_unknown_cache_is_not_said_to_have_had_no_hits() {
     assert_eq!(of(log), ("hits: none".to_owned(), "cold".to_owned()));
     assert_eq!(of(&both), ("hits: none; unknown for the other requests".to_owned(), "cold –".to_owned()));
 }
+
+#[test]
+fn a_whole_run_is_no_request_whose_instants_disagree_with_its_time() {
+    let mut aiperf = fixture("aiperf.json");
+    aiperf["end_time"] = "2026-06-01T10:01:40".into();
+    let loaded = read(&aiperf);
+    assert_eq!(loaded.file.runs[0].figures.as_ref().unwrap().done_s, Some(100.0));
+    assert!(!says(&loaded.notices, "as far apart"), "{:?}", loaded.notices);
+    // A request's own still are doubted.
+    let mut guide = fixture("guidellm.json");
+    let request = &mut guide["benchmarks"][0]["requests"]["successful"][0];
+    request["request_start_time"] = 1_770_000_000.0.into();
+    request["request_end_time"] = 1_770_009_000.0.into();
+    let loaded = read(&guide);
+    assert!(says(&loaded.notices, "as far apart"), "{:?}", loaded.notices);
+}
