@@ -45,6 +45,7 @@ mod unread;
 mod vllm;
 mod window;
 
+pub(crate) use foreign::per_second;
 pub(crate) use merge::merge as together;
 
 use std::collections::BTreeMap;

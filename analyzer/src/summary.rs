@@ -35,6 +35,8 @@ pub use pooled::PooledDeviation;
 pub use scaling::{Ratio, Scaling};
 
 pub(crate) use facts::{facts, node_name};
+pub use published::{PublishedFigure, Statistic};
+
 pub(crate) use published::origin;
 pub(crate) use samples::{MeasuredCell, Sample, measure};
 
@@ -209,9 +211,9 @@ pub struct MetricSummary {
     pub better: Better,
     /// Number of values.
     pub n: u64,
-    /// Median.
+    /// Median: of the values, or, where one figure stands for many requests, theirs as the file publishes it.
     pub median: f64,
-    /// Arithmetic mean.
+    /// Arithmetic mean of the values.
     pub mean: f64,
     /// Sample standard deviation (n - 1); null for one value.
     pub sd: Option<f64>,
@@ -223,6 +225,10 @@ pub struct MetricSummary {
     pub batch_cv_percent: Option<f64>,
     /// asiai's word for the CV of the batches.
     pub stability: Stability,
+    /// What the one value is where it stands for many requests; null else. Smallest and largest are then those of the one value,
+    /// and of the requests they are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<PublishedFigure>,
     /// Smallest.
     pub min: f64,
     /// Largest.

@@ -159,7 +159,8 @@ fn what_was_reckoned_here_is_not_called_published() {
     }
     let serve = read(&fixture("vllm_bench_serve.json"));
     let ttft = of(&report(&serve).unwrap().cells[0], Metric::Ttft).clone();
-    assert!(says(&ttft.warnings, "published as one figure over 10 requests"), "{:?}", ttft.warnings);
+    let words = "the mean of 10 requests as the file publishes it; its median is 225.0 ms, its p99 500.0 ms";
+    assert!(says(&ttft.warnings, words), "{:?}", ttft.warnings);
     assert!(says(&ttft.warnings, "published with a standard deviation of ± 50"), "{:?}", ttft.warnings);
 }
 
@@ -420,4 +421,52 @@ fn a_whole_run_is_no_request_whose_instants_disagree_with_its_time() {
     request["request_end_time"] = 1_770_009_000.0.into();
     let loaded = read(&guide);
     assert!(says(&loaded.notices, "as far apart"), "{:?}", loaded.notices);
+}
+
+#[test]
+fn a_mean_over_many_requests_is_not_shown_as_their_median() {
+    use analyzer::summary::Statistic;
+    let first = |name: &str| {
+        let bytes = std::fs::read(tests::fixture(&format!("imports/{name}"))).unwrap();
+        report(&load(name, &bytes).unwrap()).unwrap().cells.remove(0)
+    };
+    // Mean, median and p99 as they stand in the files.
+    for (name, metric, [mean, median, p99]) in [
+        ("vllm_bench_serve.json", Metric::Ttft, [0.25, 0.225, 0.5]),
+        ("vllm_bench_serve_seconds.json", Metric::Tpot, [0.05, 0.045, 0.1]),
+        ("aiperf.json", Metric::Elapsed, [6.6, 5.94, 13.2]),
+        ("aiperf.json", Metric::Itl, [0.05, 0.045, 0.1]),
+        ("aiperf.json", Metric::GenerationTps, [20.0, 18.0, 40.0]),
+        ("inference_perf.json", Metric::Ttft, [0.25, 0.225, 0.5]),
+    ] {
+        let cell = first(name);
+        let found = of(&cell, metric);
+        let figure = found.published.as_ref().unwrap_or_else(|| panic!("{name}: {found:?}"));
+        let close = |a: f64, b: f64| (a - b).abs() < 1e-12 * b.abs().max(1.0);
+        assert_eq!(figure.is, Statistic::Mean);
+        assert!(close(found.mean, mean) && close(found.median, median), "{name}: {found:?}");
+        assert!(close(figure.p99.unwrap(), p99) && close(figure.median.unwrap(), median), "{name}: {figure:?}");
+        assert!(close(found.values[0], mean), "a comparison goes by the mean");
+        assert!(says(&found.warnings, "as the file publishes it; its median is "), "{:?}", found.warnings);
+    }
+    let guide = first("guidellm_aggregates.json");
+    assert_eq!((of(&guide, Metric::Elapsed).median, of(&guide, Metric::Elapsed).mean), (6.5, 6.6));
+    let untold = of(&guide, Metric::Ttft);
+    assert!(says(&untold.warnings, "the mean of 3 requests as the file publishes it; it publishes no median"));
+    // The table tells means, and not over how many repeats.
+    let table = first("llama_bench.md");
+    let rate = table.metrics.iter().find(|summary| summary.published.is_some()).unwrap();
+    assert!(
+        says(
+            &rate.warnings,
+            "the mean of repeats as the file publishes it, without their number; it publishes no median"
+        ),
+        "{:?}",
+        rate.warnings
+    );
+    // asiai publishes the median of this one and no mean.
+    let asiai = first("asiai_export_aggregates.json");
+    assert_eq!(of(&asiai, Metric::Ttft).published.as_ref().unwrap().is, Statistic::Median);
+    // Requests that stand in the file have their own.
+    assert!(first("guidellm.json").metrics.iter().all(|summary| summary.published.is_none()));
 }

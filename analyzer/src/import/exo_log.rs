@@ -157,6 +157,12 @@ impl Log {
         }
         if requests > 1 {
             self.merged += 1;
+            let of_all = [("prompt_tps", "mean", row.prompt_tps), ("gen_tps", "max", row.generation_tps)];
+            for (name, statistic, value) in of_all {
+                if let Some(value) = value {
+                    row.figures.published.insert(name.to_owned(), serde_json::json!({ statistic: value }));
+                }
+            }
             row.figures.stands_for = Some(requests.saturating_sub(self.errors));
         } else {
             // The prompt is built and then sent at once; the summary follows the answer.

@@ -276,6 +276,17 @@ pub(super) fn scaled(value: &Value, key: &str, per: f64) -> Option<f64> {
     number(value, key).map(|number| number / per)
 }
 
+/// How many of a unit of time make a second.
+pub(crate) fn per_second(unit: &str) -> Option<f64> {
+    match unit {
+        "ms" => Some(MS),
+        "s" | "sec" | "seconds" => Some(1.0),
+        "us" | "µs" => Some(1e6),
+        "ns" => Some(NS),
+        _ => None,
+    }
+}
+
 /// A count at a key.
 pub(super) fn whole(value: &Value, key: &str) -> Option<u64> {
     match value.get(key)? {

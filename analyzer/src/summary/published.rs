@@ -1,4 +1,10 @@
 //! Figures that another tool published, taken as they are where nothing in the file allows to reckon them.
+//!
+//! * `statistic` what a figure over many requests is of them.
+
+mod statistic;
+
+pub use statistic::{PublishedFigure, Statistic};
 
 use std::collections::BTreeSet;
 
@@ -61,11 +67,14 @@ pub(super) fn warnings(file: &ResultFile, metric: Metric, cell: &Cell) -> Vec<St
         (Some(over), Some(how)) => {
             warnings.push(format!("not published but reckoned here ({how}), over {over}, which are not in the file"));
         }
-        (Some(over), None) => {
-            warnings.push(format!("published as one figure over {over}, which are not in the file"));
-        }
+        (over, None) => match (statistic::words(metric, &statistics(file, metric, cell)), over) {
+            (Some(words), _) => warnings.push(words),
+            (None, Some(over)) => {
+                warnings.push(format!("published as one figure over {over}, which are not in the file"));
+            }
+            (None, None) => {}
+        },
         (None, Some(how)) => warnings.push(format!("not published but reckoned here: {how}")),
-        (None, None) => {}
     }
     let taken = matches!(metric, Metric::Power) && cell.batches.iter().any(|batch| values(metric, batch).is_some());
     if taken {
@@ -73,6 +82,20 @@ pub(super) fn warnings(file: &ResultFile, metric: Metric, cell: &Cell) -> Vec<St
     }
     warnings.extend(deviation(file, metric, cell));
     warnings
+}
+
+/// What the tool says of the figures that its rows hold of a metric; empty where they are single requests, or reckoned here.
+fn statistics(file: &ResultFile, metric: Metric, cell: &Cell) -> Vec<PublishedFigure> {
+    if derived(file, metric, cell).is_some() {
+        return Vec::new();
+    }
+    statistic::of_cell(file, metric, cell, deviation(file, metric, cell).is_some())
+}
+
+/// The same of a metric with one value, which is then that figure.
+pub(super) fn single(file: &ResultFile, metric: Metric, cell: &Cell) -> Option<PublishedFigure> {
+    let mut figures = statistics(file, metric, cell);
+    if figures.len() == 1 { figures.pop() } else { None }
 }
 
 /// Whether the one value of a metric is a mean that the tool published.

@@ -125,8 +125,9 @@ fn metric_row(index: usize, summary: &MetricSummary, notes: &mut Vec<String>) ->
             number("sd", summary.sd),
             Cell::number(cv, "cv_percent", summary.cv_percent),
             Cell::words(summary.stability.word()),
-            number("min", Some(summary.min)),
-            number("max", Some(summary.max)),
+            // Those of the requests behind a figure are not known.
+            number("min", Some(summary.min).filter(|_| summary.published.is_none())),
+            number("max", Some(summary.max).filter(|_| summary.published.is_none())),
             Cell::marks(notes, summary.warnings.clone()),
         ],
         ..Row::default()
