@@ -10,6 +10,7 @@
 //! * `pooled` one deviation of a metric for all cells of a file.
 //! * `scaling` what more nodes give.
 //! * `notices` how much of what was asked for a cell's numbers stand on.
+//! * `definition` what a metric is over the numbers of a file, whoever measured.
 //! * `published` figures that another tool published, taken as they are.
 //! * `overlays` the energy of each batch by another instrument.
 //! * `facts` what was measured and how, in reading order.
@@ -17,6 +18,7 @@
 
 mod cells;
 mod console;
+mod definition;
 mod distribution;
 mod energies;
 mod facts;
@@ -34,10 +36,11 @@ pub use naming::Varied;
 pub use pooled::PooledDeviation;
 pub use scaling::{Ratio, Scaling};
 
+pub use definition::definition;
 pub(crate) use facts::{facts, node_name};
 pub use published::{PublishedFigure, Statistic};
 
-pub(crate) use published::origin;
+pub(crate) use definition::origin;
 pub(crate) use samples::{MeasuredCell, Sample, measure};
 
 use std::collections::BTreeMap;
@@ -225,6 +228,10 @@ pub struct MetricSummary {
     pub batch_cv_percent: Option<f64>,
     /// asiai's word for the CV of the batches.
     pub stability: Stability,
+    /// How the values came about where another tool measured them, in words: that tool's definition, or how they follow from
+    /// what it tells; null where the catalogue's formula holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
     /// What the one value is where it stands for many requests; null else. Smallest and largest are then those of the one value,
     /// and of the requests they are not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -470,3 +470,40 @@ fn a_mean_over_many_requests_is_not_shown_as_their_median() {
     // Requests that stand in the file have their own.
     assert!(first("guidellm.json").metrics.iter().all(|summary| summary.published.is_none()));
 }
+
+#[test]
+fn numbers_of_another_tool_stand_under_its_definition_and_not_under_exos() {
+    use analyzer::summary::definition;
+    let shown = |name: &str, metric: Metric| {
+        let bytes = std::fs::read(tests::fixture(&format!("imports/{name}"))).unwrap();
+        let loaded = load(name, &bytes).unwrap();
+        let report = report(&loaded).unwrap();
+        let words = definition(metric, &report.cells);
+        let summary = report.cells.iter().flat_map(|cell| &cell.metrics).find(|summary| summary.metric == metric);
+        assert_eq!(summary.unwrap_or_else(|| panic!("{name}: no {metric:?}")).formula(), words, "{name}: one of each");
+        assert!(explain(metric, &loaded).unwrap().formula.ends_with(&words), "explained as it is reported");
+        words
+    };
+    let bench = shown("llama_bench.json", Metric::PrefillTps);
+    assert!(bench.starts_with("prompt tokens / time of the test, inside the engine"), "{bench}");
+    let elapsed = shown("llama_bench.json", Metric::Elapsed);
+    assert_eq!(elapsed, "time of the test inside the engine (as llama-bench JSON has it)");
+    let memory = shown("mlx_lm_benchmark.txt", Metric::PeakMemory);
+    assert!(memory.contains("10⁹ bytes") && !memory.contains("7.37"), "{memory}");
+    let ttft = shown("vllm_bench_serve.json", Metric::Ttft);
+    assert_eq!(
+        ttft,
+        "first chunk of the answer − sending, by the client's clock (as a result of vLLM's bench serve has it)"
+    );
+    let rate = shown("vllm_bench_serve.json", Metric::GenerationTps);
+    assert_eq!(rate, "reckoned here from what the file tells: 1 / mean_tpot, by the client's clock");
+    let untold = shown("guidellm.json", Metric::Ttft);
+    assert_eq!(untold, "as a result of GuideLLM tells it, by a clock and a definition of its own");
+    let log = shown("exo_run.log", Metric::PeakMemory);
+    assert!(log.starts_with(Metric::PeakMemory.definition().formula) && log.ends_with("as exo's console prints it"));
+    // exo's own rows and ours keep the catalogue's.
+    let own = std::fs::read(tests::fixture("results/f3e.json")).unwrap();
+    let own = report(&load("f3e.json", &own).unwrap()).unwrap();
+    let catalogue = Metric::PrefillTps.definition();
+    assert_eq!(definition(Metric::PrefillTps, &own.cells), format!("{} ({})", catalogue.formula, catalogue.source));
+}

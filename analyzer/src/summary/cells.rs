@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    CacheState, CellKey, CellReport, FailureReport, MeasuredCell, MetricSummary, Sample, console, distribution,
-    notices, published,
+    CacheState, CellKey, CellReport, FailureReport, MeasuredCell, MetricSummary, Sample, console, definition::origin,
+    distribution, notices, published,
 };
 use crate::frame::{self, Cell};
 use crate::import::Loaded;
@@ -215,6 +215,7 @@ fn summary(file: &ResultFile, cell: &Cell, sample: &Sample) -> Option<MetricSumm
         cv_percent,
         batch_cv_percent,
         stability,
+        origin: origin(file, sample.metric, cell),
         published,
         min: *sorted.first()?,
         max: *sorted.last()?,

@@ -105,24 +105,13 @@ pub(super) fn is_mean(file: &ResultFile, metric: Metric, cell: &Cell) -> bool {
             || deviation(file, metric, cell).is_some())
 }
 
-/// Where the values of a metric in a cell of another tool come from, in words; None for a cell of ours.
-pub(crate) fn origin(file: &ResultFile, metric: Metric, cell: &Cell) -> Option<String> {
-    if !is_foreign(cell) {
-        return None;
-    }
-    Some(match derived(file, metric, cell) {
-        Some(how) => format!("reckoned here from what the file tells: {how}"),
-        None => "as the file tells it, by the clock and the definition of the tool that wrote it".to_owned(),
-    })
-}
-
 fn figures<'a>(file: &'a ResultFile, cell: &'a Cell) -> impl Iterator<Item = &'a Figures> {
     let rows = cell.batches.iter().flat_map(|batch| &batch.rows);
     rows.filter_map(|row| file.runs.get(*row)?.figures.as_deref())
 }
 
 /// How the importer got the metric where the tool did not publish it.
-fn derived(file: &ResultFile, metric: Metric, cell: &Cell) -> Option<String> {
+pub(super) fn derived(file: &ResultFile, metric: Metric, cell: &Cell) -> Option<String> {
     let name = match metric {
         Metric::PrefillTps => "prompt_tps",
         Metric::GenerationTps => "generation_tps",

@@ -87,7 +87,7 @@ fn add_metric(families: &mut Families, key: &[(&str, String)], summary: &MetricS
     });
     let sum = line(&format!("{name}_sum"), &labels(key), summary.values.iter().sum::<f64>() * factor);
     let count = line(&format!("{name}_count"), &labels(key), summary.n as f64);
-    let help = format!("{}: {}", definition.name, definition.formula);
+    let help = format!("{}: {}", definition.name, summary.formula());
     families.add(&name, "summary", &help, quantiles.chain([sum, count]));
     if let Some(sd) = summary.sd {
         let name = format!("exoscope_{stem}_deviation_{unit}");

@@ -85,8 +85,8 @@ fn definitions(report: &FileReport) -> impl IntoView + use<> {
     let items = metrics(&[report])
         .into_iter()
         .map(|metric| {
-            let definition = metric.definition();
-            view! { <dt>{definition.name} " (" {definition.unit} ")"</dt><dd>{definition.formula} " — " {definition.source}</dd> }
+            let (name, unit) = (metric.definition().name, metric.definition().unit);
+            view! { <dt>{name} " (" {unit} ")"</dt><dd>{analyzer::summary::definition(metric, &report.cells)}</dd> }
         })
         .collect_view();
     view! { <h2>"Definitions"</h2><dl class="facts">{items}</dl> }

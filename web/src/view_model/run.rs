@@ -116,7 +116,7 @@ fn metric_row(index: usize, summary: &MetricSummary, notes: &mut Vec<String>) ->
         cell: Some(index),
         metric: Some(metric_id(summary.metric)),
         cells: vec![
-            Cell { more: Some(definition.formula.to_owned()), ..Cell::words(definition.name) },
+            Cell { more: Some(summary.formula().to_owned()), ..Cell::words(definition.name) },
             Cell::words(scale.label()),
             Cell::number(summary.n.to_string(), "n", Some(summary.n as f64)),
             number("median", Some(summary.median)),

@@ -173,7 +173,9 @@ pub(super) fn words(metric: Metric, figures: &[PublishedFigure]) -> Option<Strin
     let number = if most.is_none() { ", without their number" } else { "" };
     let is = first.is.word();
     let it = if several { "each value is the" } else { "the" };
-    let mut words = format!("{it} {is} of {over} as the file publishes it{number}");
+    // Gaps are of all requests together.
+    let of = if metric == Metric::Itl { "over" } else { "of" };
+    let mut words = format!("{it} {is} {of} {over} as the file publishes it{number}");
     if first.is != Statistic::Median {
         words += &match (all(|figure| figure.median), several) {
             (Some(medians), false) => format!("; its median is {}", medians.join(", ")),

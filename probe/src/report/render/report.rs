@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use analyzer::metric::Metric;
 use analyzer::summary::{
-    AbsentMetric, CellKey, CellReport, ConfidenceInterval, FileReport, MetricSummary, Report, Varied,
+    self, AbsentMetric, CellKey, CellReport, ConfidenceInterval, FileReport, MetricSummary, Report, Varied,
 };
 use analyzer::units::{self, ABSENT, Scale};
 
@@ -35,7 +35,7 @@ fn file(report: &FileReport) -> Vec<Block> {
         if let Some(grid) = metric_grid(metric, &report.cells) {
             let definition = metric.definition();
             blocks.push(Block::Heading(2, definition.name.to_owned() + tag));
-            blocks.push(Block::Line(format!("{} ({})", definition.formula, definition.source)));
+            blocks.push(Block::Line(summary::definition(metric, &report.cells)));
             blocks.push(Block::Grid(grid));
             blocks.extend(percentiles::blocks(metric, &report.cells));
         }
