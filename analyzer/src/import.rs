@@ -311,7 +311,7 @@ fn conclude(
         reason: format.reason.to_owned(),
         class,
         engine: found.engine,
-        started_at: found.started_at,
+        started_at: found.started_at.as_deref().map(instant::spelt),
         about: found.about,
         notices: found.notices.clone(),
         size_bytes: text.len() as u64,

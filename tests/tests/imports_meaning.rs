@@ -170,15 +170,15 @@ fn what_cannot_be_true_is_told_and_not_just_dropped() {
     serve["mean_ttft_ms"] = (-5.0).into();
     serve["mean_tpot_ms"] = 0.0.into();
     let loaded = read(&serve);
-    assert!(says(&loaded.notices, "have a latency below 0"), "{:?}", loaded.notices);
-    assert!(says(&loaded.notices, "have a time or a rate of 0"), "{:?}", loaded.notices);
+    assert!(says(&loaded.notices, "has a latency below 0"), "{:?}", loaded.notices);
+    assert!(says(&loaded.notices, "has a time or a rate of 0"), "{:?}", loaded.notices);
     let told = report(&loaded).unwrap();
     let shown: Vec<Metric> = told.cells[0].metrics.iter().map(|summary| summary.metric).collect();
     assert!(!shown.contains(&Metric::Ttft) && !shown.contains(&Metric::GenerationTps), "{shown:?}");
     let mut asiai = fixture("asiai_export_v2.json");
     let runs = asiai["benchmark"]["engines"]["mlxlm"]["raw_runs"].as_array_mut().unwrap();
     runs[0]["tok_per_sec"] = (-50.0).into();
-    assert!(says(&read(&asiai).notices, "have a decode rate below 0"));
+    assert!(says(&read(&asiai).notices, "has a decode rate below 0"));
     for engine in ["mlxlm", "ollama"] {
         for run in asiai["benchmark"]["engines"][engine]["raw_runs"].as_array_mut().unwrap() {
             for key in ["tok_per_sec", "ttft_ms", "tokens_generated", "total_duration_ms"] {
@@ -506,4 +506,46 @@ fn numbers_of_another_tool_stand_under_its_definition_and_not_under_exos() {
     let own = report(&load("f3e.json", &own).unwrap()).unwrap();
     let catalogue = Metric::PrefillTps.definition();
     assert_eq!(definition(Metric::PrefillTps, &own.cells), format!("{} ({})", catalogue.formula, catalogue.source));
+}
+
+#[test]
+fn what_is_said_of_one_row_is_said_in_the_singular() {
+    let row = |build: &str, rate: f64| {
+        json!({"model_type": "m", "n_prompt": 64, "n_gen": 0, "avg_ts": rate, "avg_ns": 1e9 * rate.min(1.0),
+            "samples_ts": [rate], "samples_ns": [1e9 * rate.min(1.0)], "build_commit": build})
+    };
+    let notices = |rows: &[Value]| read(&Value::Array(rows.to_vec())).notices;
+    let (one, other) = (row("a", 6e6), row("b", 6e6));
+    let told = notices(std::slice::from_ref(&one));
+    assert!(says(&told, "1 of 1 row prefills faster than 5 million tokens a second"), "{told:?}");
+    let told = notices(&[one.clone(), other]);
+    assert!(says(&told, "2 of 2 rows prefill faster than"), "{told:?}");
+    let told = notices(&[one, row("c", 0.0)]);
+    assert!(says(&told, "1 of 2 rows holds no figure above 0"), "{told:?}");
+    let own = std::fs::read(tests::fixture("results/f3e.json")).unwrap();
+    let mut own: Value = serde_json::from_slice(&own).unwrap();
+    own["runs"][0]["elapsed_s"] = json!(-1.0);
+    let rows = own["runs"].as_array().unwrap().len();
+    let told = read(&own).notices;
+    assert!(rows > 1 && says(&told, &format!("1 of {rows} rows has a negative elapsed time")), "{told:?}");
+}
+
+#[test]
+fn a_start_in_seconds_since_1970_is_shown_as_an_instant() {
+    // date -u -d @1770000000, and @1790000000 below
+    for (name, start) in [
+        ("asiai_export_v2.json", "2026-02-02T02:40:00Z"),
+        ("guidellm.json", "2026-02-02T02:40:00Z"),
+        ("guidellm_aggregates.json", "2026-02-02T02:40:00Z"),
+        // What is a time already stays as the file has it.
+        ("aiperf.json", "2026-06-01T10:00:00"),
+    ] {
+        let loaded = read(&fixture(name));
+        assert_eq!(fact(&report(&loaded).unwrap(), "started"), start, "{name}");
+        // So does what was converted before, and every later reader has the instant.
+        let mut converted = loaded.clone();
+        converted.file.source.as_mut().unwrap().started_at = Some("1790000000".to_owned());
+        assert_eq!(fact(&report(&converted).unwrap(), "started"), "2026-09-21T14:13:20Z");
+        assert_eq!(loaded.file.source.unwrap().started_at.as_deref(), Some(start), "{name}");
+    }
 }

@@ -150,16 +150,16 @@ pub(super) fn lay_down(found: &mut Found) -> ResultFile {
     }
     if !nothing.is_empty() {
         found.notices.push(format!(
-            "{} of {} hold no figure above 0: nothing was measured, which is a failure and no number",
-            nothing.len(),
-            units::count(all as u64, "row")
+            "{} {} no figure above 0: nothing was measured, which is a failure and no number",
+            units::part(nothing.len() as u64, all as u64, "row"),
+            units::agree(nothing.len() as u64, "holds", "hold"),
         ));
     }
     if !untold.is_empty() {
         found.notices.push(format!(
-            "{} of {} hold no figure and are left out",
-            untold.len(),
-            units::count(all as u64, "row")
+            "{} {} left out",
+            units::part(untold.len() as u64, all as u64, "row"),
+            units::agree(untold.len() as u64, "holds no figure and is", "hold no figure and are"),
         ));
     }
     if rows.iter().any(|row| row.concurrency.is_none() && (row.figures.stands_for > Some(1) || row.place > Some(0))) {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::Fact;
 use crate::energy;
 use crate::frame;
-use crate::import::Loaded;
+use crate::import::{Loaded, instant};
 use crate::record::{
     ActualPlacement, Failure, Figures, Method, Overlay, Pauses, Provenance, ResultFile, Run, Sampling, Source, Start,
     TargetPrecision, TokenizerIdentity,
@@ -48,7 +48,8 @@ fn source_facts(facts: &mut Facts, loaded: &Loaded, source: &Source) {
     facts.add("source", "Read from", source.format.clone());
     facts.add("recognised", "Recognised by", source.reason.clone());
     facts.add("class", "Class", loaded.class.words().to_owned());
-    facts.add_known("started", "Started", source.started_at.clone());
+    // Files that were converted before have it as the original has.
+    facts.add_known("started", "Started", source.started_at.as_deref().map(instant::spelt));
     for (name, value) in &source.about {
         facts.add(&format!("source.{name}"), name, value.clone());
     }
