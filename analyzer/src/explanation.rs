@@ -123,6 +123,7 @@ fn explanation(metric: Metric, loaded: &Loaded, measured: &[MeasuredCell]) -> Ex
         better: definition.better,
         // The catalogue's clocks are those of our own rows.
         formula: match found.and_then(|(cell, _)| origin(&loaded.file, metric, &cell.cell)) {
+            Some(origin) if origin.contains(definition.formula) => origin,
             Some(origin) => format!("{}; in this file: {origin}", definition.formula),
             None => definition.formula.to_owned(),
         },

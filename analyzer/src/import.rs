@@ -47,6 +47,7 @@ mod unread;
 mod vllm;
 mod window;
 
+pub(crate) use foreign::per_second;
 pub(crate) use merge::merge as together;
 
 use std::collections::BTreeMap;
@@ -324,7 +325,7 @@ fn conclude(
         reason: format.reason.to_owned(),
         class,
         engine: found.engine,
-        started_at: found.started_at,
+        started_at: found.started_at.as_deref().map(instant::spelt),
         about: found.about,
         notices: found.notices.clone(),
         size_bytes: text.len() as u64,

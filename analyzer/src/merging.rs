@@ -39,7 +39,12 @@ pub enum MergeError {
         second: String,
     },
     /// Some rows twice would count their requests twice.
-    #[error("{} of {first} are in {second}, too, which would count them twice; leave one of the files out", crate::units::count(*rows, "row"))]
+    #[error(
+        "{} of {first} {} in {second}, too, which would count {} twice; leave one of the files out",
+        crate::units::count(*rows, "row"),
+        crate::units::agree(*rows, "is", "are"),
+        crate::units::agree(*rows, "it", "them")
+    )]
     Overlap {
         /// One of the files.
         first: String,

@@ -10,6 +10,7 @@
 //! * `pooled` one deviation of a metric for all cells of a file.
 //! * `scaling` what more nodes give.
 //! * `notices` how much of what was asked for a cell's numbers stand on.
+//! * `definition` what a metric is over the numbers of a file, whoever measured.
 //! * `published` figures that another tool published, taken as they are.
 //! * `overlays` the energy of each batch by another instrument.
 //! * `facts` what was measured and how, in reading order.
@@ -17,6 +18,7 @@
 
 mod cells;
 mod console;
+mod definition;
 mod deviations;
 mod distribution;
 mod energies;
@@ -35,9 +37,12 @@ pub use naming::Varied;
 pub use pooled::PooledDeviation;
 pub use scaling::{Ratio, Scaling};
 
-pub(crate) use deviations::StandardError;
+pub use definition::definition;
 pub(crate) use facts::{facts, node_name};
-pub(crate) use published::origin;
+pub use published::{PublishedFigure, Statistic};
+
+pub(crate) use definition::origin;
+pub(crate) use deviations::StandardError;
 pub(crate) use samples::{MeasuredCell, Sample, measure};
 
 use std::collections::BTreeMap;
@@ -166,8 +171,10 @@ pub struct CellReport {
     /// What a reader should know of the cell as a whole, a sentence each.
     #[serde(default)]
     pub notices: Vec<String>,
-    /// The figures that exo's own console prints for this group.
-    pub exo_console: ExoConsole,
+    /// The figures that exo's own console prints for this group; null where another tool measured it, which has no such
+    /// console: how many requests failed does not follow from its rows.
+    #[serde(default)]
+    pub exo_console: Option<ExoConsole>,
 }
 
 /// The share of one node in a cell's energy: means over its batches.
@@ -209,9 +216,9 @@ pub struct MetricSummary {
     pub better: Better,
     /// Number of values.
     pub n: u64,
-    /// Median.
+    /// Median: of the values, or, where one figure stands for many requests, theirs as the file publishes it.
     pub median: f64,
-    /// Arithmetic mean.
+    /// Arithmetic mean of the values.
     pub mean: f64,
     /// Sample standard deviation (n - 1); null for one value.
     pub sd: Option<f64>,
@@ -223,6 +230,14 @@ pub struct MetricSummary {
     pub batch_cv_percent: Option<f64>,
     /// asiai's word for the CV of the batches.
     pub stability: Stability,
+    /// How the values came about where another tool measured them, in words: that tool's definition, or how they follow from
+    /// what it tells; null where the catalogue's formula holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+    /// What the one value is where it stands for many requests; null else. Smallest and largest are then those of the one value,
+    /// and of the requests they are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<PublishedFigure>,
     /// Smallest.
     pub min: f64,
     /// Largest.

@@ -127,10 +127,29 @@ pub fn both_ways(percent: f64) -> String {
 /// A count with its noun: "1 request", "3 requests".
 #[must_use]
 pub fn count(number: u64, noun: &str) -> String {
-    match (number, noun.strip_suffix("ch")) {
-        (1, _) => format!("1 {noun}"),
-        (_, Some(_)) => format!("{number} {noun}es"),
-        _ => format!("{number} {noun}s"),
+    format!("{number} {}", nouns(number, noun))
+}
+
+/// A part of a count with its noun, which goes by the whole: "1 of 3 rows", "1 of 1 row". Its verb goes by the part: see
+/// [`agree`].
+#[must_use]
+pub fn part(number: u64, all: u64, noun: &str) -> String {
+    format!("{number} of {}", count(all, noun))
+}
+
+/// The word that goes with a number: "has" with 1, "have" with all others.
+#[must_use]
+pub const fn agree<'a>(number: u64, one: &'a str, several: &'a str) -> &'a str {
+    if number == 1 { one } else { several }
+}
+
+fn nouns(number: u64, noun: &str) -> String {
+    match (number, noun) {
+        (1, _) => noun.to_owned(),
+        // It is its own plural.
+        (_, noun) if noun.ends_with("series") => noun.to_owned(),
+        (_, noun) if noun.ends_with("ch") => format!("{noun}es"),
+        (_, noun) => format!("{noun}s"),
     }
 }
 
@@ -150,6 +169,17 @@ pub fn exo_size(bytes: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_verb_goes_by_the_part_and_a_noun_by_the_whole() {
+        let words = |number, all| format!("{} {} it", part(number, all, "row"), agree(number, "has", "have"));
+        assert_eq!(
+            [words(1, 1), words(1, 3), words(2, 3)],
+            ["1 of 1 row has it", "1 of 3 rows has it", "2 of 3 rows have it"]
+        );
+        let counts = [count(1, "series"), count(2, "series"), count(2, "batch"), count(0, "row")];
+        assert_eq!(counts, ["1 series", "2 series", "2 batches", "0 rows"]);
+    }
 
     #[test]
     fn a_column_has_one_prefix_and_enough_figures_for_its_smallest_value() {

@@ -153,7 +153,7 @@ fn a_node_whose_sensor_stood_still_is_named_and_its_batches_have_no_energy() {
     assert!(report.notices.contains(&"power of node lab-studio-2 froze for 31 s".to_owned()), "{:?}", report.notices);
     let cells: Vec<_> = report.cells.iter().filter_map(|cell| metric(cell, Metric::Energy)).collect();
     assert_eq!(cells.iter().map(|energy| energy.n).collect::<Vec<_>>(), [2, 2, 3, 3]);
-    let words = "1 of 3 batches have no energy: the readings of node lab-studio-2 stood still for more than 5 s";
+    let words = "1 of 3 batches has no energy: the readings of node lab-studio-2 stood still for more than 5 s";
     assert!(cells[0].warnings.iter().any(|warning| warning.starts_with(words)), "{:?}", cells[0].warnings);
 }
 

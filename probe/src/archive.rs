@@ -166,7 +166,9 @@ fn dated(path: &Path, file: MeasuredFile) -> Result<Dated, String> {
                 Some(words) => format!("date of the file: it says {words:?}, which is no time with a zone"),
                 None => "date of the file".to_owned(),
             };
-            (at, format!("{at} ({why})"))
+            // A file is dated when it was copied; a fraction of a second says nothing.
+            let second = at.round(jiff::Unit::Second).unwrap_or(at);
+            (at, format!("{second} ({why})"))
         }
     };
     Ok(Dated { file, at_s: at.as_nanosecond() as f64 / 1e9, at: words })

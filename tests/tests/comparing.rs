@@ -165,7 +165,8 @@ fn the_newest_of_an_archive_is_judged() {
     let folder = tempfile::tempdir().unwrap();
     let day = |place: u64, rate: f64| {
         let name = write(folder.path(), &format!("day{place}.json"), &[rate, rate * 1.002, rate * 0.998]);
-        let time = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_800_000_000 + 86400 * place);
+        let time = std::time::SystemTime::UNIX_EPOCH
+            + std::time::Duration::from_millis(1_800_000_000_250 + 86_400_000 * place);
         std::fs::File::options().append(true).open(&name).unwrap().set_modified(time).unwrap();
     };
     for place in 0..5 {
@@ -185,6 +186,8 @@ fn the_newest_of_an_archive_is_judged() {
     assert!(fallen.stderr.is_empty(), "the pattern leaves the notes out");
     let found: Value = serde_json::from_str(&out(&fallen)).unwrap();
     assert_eq!((&found["verdict"], found["files"].as_array().unwrap().len()), (&json!("regressed"), 6));
+    // date -u -d @1800000000: whole seconds, for the date of a file is no more exact.
+    assert_eq!(found["files"][0]["at"], "2027-01-15T08:00:00Z (date of the file)");
     let said: Vec<&str> =
         found["against_week"]["legacy"].as_array().unwrap().iter().filter_map(|view| view["said"].as_str()).collect();
     assert_eq!(said[1], "regression, significant", "asiai's rule over the same week: 24 against a mean of 30.2");

@@ -159,7 +159,8 @@ fn what_was_reckoned_here_is_not_called_published() {
     }
     let serve = read(&fixture("vllm_bench_serve.json"));
     let ttft = of(&report(&serve).unwrap().cells[0], Metric::Ttft).clone();
-    assert!(says(&ttft.warnings, "published as one figure over 10 requests"), "{:?}", ttft.warnings);
+    let words = "the mean of 10 requests as the file publishes it; its median is 225.0 ms, its p99 500.0 ms";
+    assert!(says(&ttft.warnings, words), "{:?}", ttft.warnings);
     assert!(says(&ttft.warnings, "published with a standard deviation of ± 50"), "{:?}", ttft.warnings);
 }
 
@@ -169,15 +170,15 @@ fn what_cannot_be_true_is_told_and_not_just_dropped() {
     serve["mean_ttft_ms"] = (-5.0).into();
     serve["mean_tpot_ms"] = 0.0.into();
     let loaded = read(&serve);
-    assert!(says(&loaded.notices, "have a latency below 0"), "{:?}", loaded.notices);
-    assert!(says(&loaded.notices, "have a time or a rate of 0"), "{:?}", loaded.notices);
+    assert!(says(&loaded.notices, "has a latency below 0"), "{:?}", loaded.notices);
+    assert!(says(&loaded.notices, "has a time or a rate of 0"), "{:?}", loaded.notices);
     let told = report(&loaded).unwrap();
     let shown: Vec<Metric> = told.cells[0].metrics.iter().map(|summary| summary.metric).collect();
     assert!(!shown.contains(&Metric::Ttft) && !shown.contains(&Metric::GenerationTps), "{shown:?}");
     let mut asiai = fixture("asiai_export_v2.json");
     let runs = asiai["benchmark"]["engines"]["mlxlm"]["raw_runs"].as_array_mut().unwrap();
     runs[0]["tok_per_sec"] = (-50.0).into();
-    assert!(says(&read(&asiai).notices, "have a decode rate below 0"));
+    assert!(says(&read(&asiai).notices, "has a decode rate below 0"));
     for engine in ["mlxlm", "ollama"] {
         for run in asiai["benchmark"]["engines"][engine]["raw_runs"].as_array_mut().unwrap() {
             for key in ["tok_per_sec", "ttft_ms", "tokens_generated", "total_duration_ms"] {
@@ -359,4 +360,192 @@ fn a_count_of_failures_that_lies_fills_no_memory() {
     assert!(
         found.notices.iter().any(|notice| notice == "60000 requests are counted as failed, of which 10000 are listed")
     );
+}
+
+#[test]
+fn rows_of_other_tools_have_no_console_of_exos() {
+    for name in ["aiperf.json", "vllm_sweep.json", "llama_batched_bench.jsonl", "llama_bench.json", "exo_run.log"] {
+        let bytes = std::fs::read(tests::fixture(&format!("imports/{name}"))).unwrap();
+        let report = report(&load(name, &bytes).unwrap()).unwrap();
+        assert!(report.cells.iter().all(|cell| cell.exo_console.is_none()), "{name}");
+    }
+    let nothing = report(&read(&fixture("vllm_all_failed.json"))).unwrap();
+    assert!(nothing.cells[0].requests == 0 && nothing.cells[0].exo_console.is_none());
+    let own = std::fs::read(tests::fixture("results/f3e.json")).unwrap();
+    assert!(report(&load("f3e.json", &own).unwrap()).unwrap().cells.iter().all(|cell| cell.exo_console.is_some()));
+}
+
+#[test]
+fn a_file_of_failures_alone_tells_what_was_asked_for() {
+    let (failed, good) = (read(&fixture("vllm_all_failed.json")), read(&fixture("vllm_bench_serve.json")));
+    assert!(failed.file.runs.is_empty());
+    let (failed, good) = (report(&failed).unwrap(), report(&good).unwrap());
+    for (key, value) in
+        [("model", "lab/m"), ("engine", "vllm"), ("source.backend", "vllm"), ("source.request_rate", "inf")]
+    {
+        assert_eq!((fact(&failed, key).as_str(), fact(&good, key).as_str()), (value, value), "{key}");
+    }
+    let mut own: Value =
+        tests::measured::read_json(&tests::fixture("results/exoscope_failures.json")).unwrap_or_else(|e| panic!("{e}"));
+    let labels = fact(&report(&read(&own)).unwrap(), "model");
+    own["runs"] = json!([]);
+    assert_eq!(fact(&report(&read(&own)).unwrap(), "model"), labels);
+    assert!(fact(&report(&read(&own)).unwrap(), "placements").contains(" / "));
+}
+
+#[test]
+fn an_unknown_cache_is_not_said_to_have_had_no_hits() {
+    let log = "=== iter 1 (cold) @ 20260415_002948 ===\n--- pp=64 tg=8 concurrency=1\ntok=64\n\
+               prompt_tps=400.0 gen_tps=50.0    prompt_tokens=64 gen_tokens=8    peak_memory=1.00GB\n";
+    let both = format!("{log}{}", log.replace("iter 1 (cold)", "iter 2 (cached)"));
+    let of = |text: &str| {
+        let report = report(&load("loop.log", text.as_bytes()).unwrap_or_else(|error| panic!("{error}"))).unwrap();
+        let states: Vec<&str> = report.cells.iter().map(|cell| cell.key.cache.word()).collect();
+        (fact(&report, "prompt_cache"), states.join(" "))
+    };
+    assert_eq!(of(log), ("hits: none".to_owned(), "cold".to_owned()));
+    assert_eq!(of(&both), ("hits: none; unknown for the other requests".to_owned(), "cold –".to_owned()));
+}
+
+#[test]
+fn a_whole_run_is_no_request_whose_instants_disagree_with_its_time() {
+    let mut aiperf = fixture("aiperf.json");
+    aiperf["end_time"] = "2026-06-01T10:01:40".into();
+    let loaded = read(&aiperf);
+    assert_eq!(loaded.file.runs[0].figures.as_ref().unwrap().done_s, Some(100.0));
+    assert!(!says(&loaded.notices, "as far apart"), "{:?}", loaded.notices);
+    // A request's own still are doubted.
+    let mut guide = fixture("guidellm.json");
+    let request = &mut guide["benchmarks"][0]["requests"]["successful"][0];
+    request["request_start_time"] = 1_770_000_000.0.into();
+    request["request_end_time"] = 1_770_009_000.0.into();
+    let loaded = read(&guide);
+    assert!(says(&loaded.notices, "as far apart"), "{:?}", loaded.notices);
+}
+
+#[test]
+fn a_mean_over_many_requests_is_not_shown_as_their_median() {
+    use analyzer::summary::Statistic;
+    let first = |name: &str| {
+        let bytes = std::fs::read(tests::fixture(&format!("imports/{name}"))).unwrap();
+        report(&load(name, &bytes).unwrap()).unwrap().cells.remove(0)
+    };
+    // Mean, median and p99 as they stand in the files.
+    for (name, metric, [mean, median, p99]) in [
+        ("vllm_bench_serve.json", Metric::Ttft, [0.25, 0.225, 0.5]),
+        ("vllm_bench_serve_seconds.json", Metric::Tpot, [0.05, 0.045, 0.1]),
+        ("aiperf.json", Metric::Elapsed, [6.6, 5.94, 13.2]),
+        ("aiperf.json", Metric::Itl, [0.05, 0.045, 0.1]),
+        ("aiperf.json", Metric::GenerationTps, [20.0, 18.0, 40.0]),
+        ("inference_perf.json", Metric::Ttft, [0.25, 0.225, 0.5]),
+    ] {
+        let cell = first(name);
+        let found = of(&cell, metric);
+        let figure = found.published.as_ref().unwrap_or_else(|| panic!("{name}: {found:?}"));
+        let close = |a: f64, b: f64| (a - b).abs() < 1e-12 * b.abs().max(1.0);
+        assert_eq!(figure.is, Statistic::Mean);
+        assert!(close(found.mean, mean) && close(found.median, median), "{name}: {found:?}");
+        assert!(close(figure.p99.unwrap(), p99) && close(figure.median.unwrap(), median), "{name}: {figure:?}");
+        assert!(close(found.values[0], mean), "a comparison goes by the mean");
+        assert!(says(&found.warnings, "as the file publishes it; its median is "), "{:?}", found.warnings);
+    }
+    let guide = first("guidellm_aggregates.json");
+    assert_eq!((of(&guide, Metric::Elapsed).median, of(&guide, Metric::Elapsed).mean), (6.5, 6.6));
+    let untold = of(&guide, Metric::Ttft);
+    assert!(says(&untold.warnings, "the mean of 3 requests as the file publishes it; it publishes no median"));
+    // The table tells means, and not over how many repeats.
+    let table = first("llama_bench.md");
+    let rate = table.metrics.iter().find(|summary| summary.published.is_some()).unwrap();
+    assert!(
+        says(
+            &rate.warnings,
+            "the mean of repeats as the file publishes it, without their number; it publishes no median"
+        ),
+        "{:?}",
+        rate.warnings
+    );
+    // asiai publishes the median of this one and no mean.
+    let asiai = first("asiai_export_aggregates.json");
+    assert_eq!(of(&asiai, Metric::Ttft).published.as_ref().unwrap().is, Statistic::Median);
+    // Requests that stand in the file have their own.
+    assert!(first("guidellm.json").metrics.iter().all(|summary| summary.published.is_none()));
+}
+
+#[test]
+fn numbers_of_another_tool_stand_under_its_definition_and_not_under_exos() {
+    use analyzer::summary::definition;
+    let shown = |name: &str, metric: Metric| {
+        let bytes = std::fs::read(tests::fixture(&format!("imports/{name}"))).unwrap();
+        let loaded = load(name, &bytes).unwrap();
+        let report = report(&loaded).unwrap();
+        let words = definition(metric, &report.cells);
+        let summary = report.cells.iter().flat_map(|cell| &cell.metrics).find(|summary| summary.metric == metric);
+        assert_eq!(summary.unwrap_or_else(|| panic!("{name}: no {metric:?}")).formula(), words, "{name}: one of each");
+        assert!(explain(metric, &loaded).unwrap().formula.ends_with(&words), "explained as it is reported");
+        words
+    };
+    let bench = shown("llama_bench.json", Metric::PrefillTps);
+    assert!(bench.starts_with("prompt tokens / time of the test, inside the engine"), "{bench}");
+    let elapsed = shown("llama_bench.json", Metric::Elapsed);
+    assert_eq!(elapsed, "time of the test inside the engine (as llama-bench JSON has it)");
+    let memory = shown("mlx_lm_benchmark.txt", Metric::PeakMemory);
+    assert!(memory.contains("10⁹ bytes") && !memory.contains("7.37"), "{memory}");
+    let ttft = shown("vllm_bench_serve.json", Metric::Ttft);
+    assert_eq!(
+        ttft,
+        "first chunk of the answer − sending, by the client's clock (as a result of vLLM's bench serve has it)"
+    );
+    let rate = shown("vllm_bench_serve.json", Metric::GenerationTps);
+    assert_eq!(rate, "reckoned here from what the file tells: 1 / mean_tpot, by the client's clock");
+    let untold = shown("guidellm.json", Metric::Ttft);
+    assert_eq!(untold, "as a result of GuideLLM tells it, by a clock and a definition of its own");
+    let log = shown("exo_run.log", Metric::PeakMemory);
+    assert!(log.starts_with(Metric::PeakMemory.definition().formula) && log.ends_with("as exo's console prints it"));
+    // exo's own rows and ours keep the catalogue's.
+    let own = std::fs::read(tests::fixture("results/f3e.json")).unwrap();
+    let own = report(&load("f3e.json", &own).unwrap()).unwrap();
+    let catalogue = Metric::PrefillTps.definition();
+    assert_eq!(definition(Metric::PrefillTps, &own.cells), format!("{} ({})", catalogue.formula, catalogue.source));
+}
+
+#[test]
+fn what_is_said_of_one_row_is_said_in_the_singular() {
+    let row = |build: &str, rate: f64| {
+        json!({"model_type": "m", "n_prompt": 64, "n_gen": 0, "avg_ts": rate, "avg_ns": 1e9 * rate.min(1.0),
+            "samples_ts": [rate], "samples_ns": [1e9 * rate.min(1.0)], "build_commit": build})
+    };
+    let notices = |rows: &[Value]| read(&Value::Array(rows.to_vec())).notices;
+    let (one, other) = (row("a", 6e6), row("b", 6e6));
+    let told = notices(std::slice::from_ref(&one));
+    assert!(says(&told, "1 of 1 row prefills faster than 5 million tokens a second"), "{told:?}");
+    let told = notices(&[one.clone(), other]);
+    assert!(says(&told, "2 of 2 rows prefill faster than"), "{told:?}");
+    let told = notices(&[one, row("c", 0.0)]);
+    assert!(says(&told, "1 of 2 rows holds no figure above 0"), "{told:?}");
+    let own = std::fs::read(tests::fixture("results/f3e.json")).unwrap();
+    let mut own: Value = serde_json::from_slice(&own).unwrap();
+    own["runs"][0]["elapsed_s"] = json!(-1.0);
+    let rows = own["runs"].as_array().unwrap().len();
+    let told = read(&own).notices;
+    assert!(rows > 1 && says(&told, &format!("1 of {rows} rows has a negative elapsed time")), "{told:?}");
+}
+
+#[test]
+fn a_start_in_seconds_since_1970_is_shown_as_an_instant() {
+    // date -u -d @1770000000, and @1790000000 below
+    for (name, start) in [
+        ("asiai_export_v2.json", "2026-02-02T02:40:00Z"),
+        ("guidellm.json", "2026-02-02T02:40:00Z"),
+        ("guidellm_aggregates.json", "2026-02-02T02:40:00Z"),
+        // What is a time already stays as the file has it.
+        ("aiperf.json", "2026-06-01T10:00:00"),
+    ] {
+        let loaded = read(&fixture(name));
+        assert_eq!(fact(&report(&loaded).unwrap(), "started"), start, "{name}");
+        // So does what was converted before, and every later reader has the instant.
+        let mut converted = loaded.clone();
+        converted.file.source.as_mut().unwrap().started_at = Some("1790000000".to_owned());
+        assert_eq!(fact(&report(&converted).unwrap(), "started"), "2026-09-21T14:13:20Z");
+        assert_eq!(loaded.file.source.unwrap().started_at.as_deref(), Some(start), "{name}");
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::foreign::{Found, MS, Row, failure, number, scaled, settings, text, whole};
+use super::foreign::{Found, Row, failure, number, per_second, scaled, settings, text, whole};
 use super::instant;
 use crate::record::FailureKind;
 
@@ -19,14 +19,7 @@ pub(super) fn import(documents: &[Value]) -> Result<Found, String> {
     for document in documents {
         let seconds = |name: &str, key: &str| {
             let metric = document.get(name)?;
-            let per = match metric.get("unit").and_then(Value::as_str)? {
-                "ms" => MS,
-                "s" | "sec" | "seconds" => 1.0,
-                "us" | "µs" => 1e6,
-                "ns" => 1e9,
-                _ => return None,
-            };
-            scaled(metric, key, per)
+            scaled(metric, key, per_second(metric.get("unit").and_then(Value::as_str)?)?)
         };
         let plain = |name: &str| document.get(name).and_then(|metric| number(metric, "avg"));
         let count = plain("request_count").or_else(|| document.get("request_latency").and_then(|m| number(m, "count")));

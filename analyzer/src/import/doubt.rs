@@ -25,68 +25,97 @@ const SHARE_TOO_SHORT: f64 = 0.1;
 
 /// The doubts about a file.
 pub(super) fn doubts(file: &ResultFile) -> Vec<String> {
-    let rows = units::count(file.runs.len() as u64, "row");
+    let rows = file.runs.len() as u64;
     let count = |is: &dyn Fn(&Run) -> bool| file.runs.iter().filter(|run| is(run)).count();
     let stats = |run: &Run, of: fn(&crate::record::GenerationStats) -> Option<f64>| run.stats.as_ref().and_then(of);
-    let told: [(usize, &str); 15] = [
+    let told: [(usize, &str, &str); 15] = [
         (
             count(&|run| stats(run, |stats| stats.generation_tps).is_some_and(|rate| rate > DECODE_TPS)),
+            "decodes faster than 20000 tokens a second, which nothing does: is a time in another unit?",
             "decode faster than 20000 tokens a second, which nothing does: is a time in another unit?",
         ),
         (
             count(&|run| stats(run, |stats| stats.prompt_tps).is_some_and(|rate| rate > PREFILL_TPS)),
+            "prefills faster than 5 million tokens a second, which nothing does: is a time in another unit?",
             "prefill faster than 5 million tokens a second, which nothing does: is a time in another unit?",
         ),
         (
             count(&|run| stats(run, |stats| stats.generation_tps).is_some_and(|rate| rate < 0.0)),
+            "has a decode rate below 0, which is left out",
             "have a decode rate below 0, which is left out",
         ),
         (
             count(&|run| stats(run, |stats| stats.prompt_tps).is_some_and(|rate| rate < 0.0)),
+            "has a prefill rate below 0, which is left out",
             "have a prefill rate below 0, which is left out",
         ),
         (
             count(&|run| longest_s(run).is_some_and(|seconds| seconds > REQUEST_S)),
+            "took longer than two days: is it in milliseconds?",
             "took longer than two days: are they in milliseconds?",
         ),
         (
             count(&is_too_long),
+            "took more than 100 times what the server says of its work: is it in milliseconds, or did it queue?",
             "took more than 100 times what the server says of its work: are they in milliseconds, or did they queue?",
         ),
         (
             count(&is_too_short),
             "took less than a tenth of what the server says of its work: is a time or a rate in another unit?",
+            "took less than a tenth of what the server says of its work: is a time or a rate in another unit?",
         ),
-        (count(&|run| run.elapsed_s.is_some_and(|seconds| seconds < 0.0)), "took less than no time, which is left out"),
+        (
+            count(&|run| run.elapsed_s.is_some_and(|seconds| seconds < 0.0)),
+            "took less than no time, which is left out",
+            "took less than no time, which is left out",
+        ),
         // exo's own rows have a rate of 0 for one token; other tools write it for what they did not measure.
         (
             count(&|run| foreign(run).is_some_and(|figures| figures.contains(&0.0))),
+            "has a time or a rate of 0, which is no measurement and left out",
             "have a time or a rate of 0, which is no measurement and left out",
         ),
-        (count(&runs_backwards), "end before they begin: the clock ran backwards"),
+        (
+            count(&runs_backwards),
+            "ends before it begins: the clock ran backwards",
+            "end before they begin: the clock ran backwards",
+        ),
         (
             count(&instants::disagree),
+            "has instants that are not as far apart as its elapsed time says: are they in another unit?",
             "have instants that are not as far apart as their elapsed time says: are they in another unit?",
         ),
         (
             count(&instants::is_first_token_impossible),
+            "has a first token before the start, after the end or after twice the elapsed time: it is left out",
             "have a first token before the start, after the end or after twice the elapsed time: it is left out",
         ),
-        (count(&instants::is_beyond), "hold a number beyond 1e18, which is no measurement and left out"),
-        (count(&power::is_below_nothing), "have an energy below 0, which is left out"),
+        (
+            count(&instants::is_beyond),
+            "holds a number beyond 1e18, which is no measurement and left out",
+            "hold a number beyond 1e18, which is no measurement and left out",
+        ),
+        (
+            count(&power::is_below_nothing),
+            "has an energy below 0, which is left out",
+            "have an energy below 0, which is left out",
+        ),
         (
             count(&|run| {
                 run.figures.as_ref().is_some_and(|figures| {
                     [figures.ttft_s, figures.tpot_s, figures.itl_s].iter().flatten().any(|seconds| *seconds < 0.0)
                 })
             }),
+            "has a latency below 0, which is left out",
             "have a latency below 0, which is left out",
         ),
     ];
     let mut doubts: Vec<String> = told
         .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, words)| format!("{count} of {rows} {words}"))
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, several)| {
+            format!("{} {}", units::part(*count as u64, rows, "row"), units::agree(*count as u64, one, several))
+        })
         .collect();
     doubts.extend(file.exoscope.as_ref().and_then(|provenance| start(&provenance.started_at)));
     doubts.extend(power::doubts(file));
@@ -94,8 +123,8 @@ pub(super) fn doubts(file: &ResultFile) -> Vec<String> {
     doubts.extend(file.exoscope.as_ref().and_then(|_| super::exo::repeated(file)));
     let series = file.metric_series.iter().filter(|series| goes_back(series)).count();
     if series > 0 {
-        let all = units::count(file.metric_series.len() as u64, "series");
-        doubts.push(format!("the times of {series} of {all} of node readings go backwards"));
+        let part = units::part(series as u64, file.metric_series.len() as u64, "series");
+        doubts.push(format!("the times of {part} of node readings go backwards"));
     }
     doubts
 }

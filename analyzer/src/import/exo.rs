@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::record::ResultFile;
+use crate::units;
 
 /// What a document starts with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,16 +102,19 @@ pub(super) fn describe(traits: Traits, top: Top) -> Found {
 /// What is strange in the rows and does no harm when one knows it.
 pub(super) fn oddities(file: &ResultFile) -> Vec<String> {
     let mut notices = Vec::new();
+    let part = |rows: usize| units::part(rows as u64, file.runs.len() as u64, "row");
     if file.runs.is_empty() {
         notices.push("there is no valid request in it".to_owned());
     }
     let negative = file.runs.iter().filter(|run| run.elapsed_s.is_some_and(|elapsed| elapsed < 0.0)).count();
     if negative > 0 {
-        notices.push(format!("{negative} of {} rows have a negative elapsed time, which is left out", file.runs.len()));
+        let (rows, have) = (part(negative), units::agree(negative as u64, "has", "have"));
+        notices.push(format!("{rows} {have} a negative elapsed time, which is left out"));
     }
     let without = file.runs.iter().filter(|run| run.stats.is_none()).count();
     if without > 0 {
-        notices.push(format!("{without} of {} rows carry no statistics of the server", file.runs.len()));
+        let (rows, carry) = (part(without), units::agree(without as u64, "carries", "carry"));
+        notices.push(format!("{rows} {carry} no statistics of the server"));
     }
     let zero = file.runs.iter().filter_map(|run| run.stats.as_ref()).filter(|stats| {
         stats.generation_tps.is_some_and(|rate| rate == 0.0) && stats.generation_tokens.is_none_or(|tokens| tokens > 1)
@@ -118,12 +122,14 @@ pub(super) fn oddities(file: &ResultFile) -> Vec<String> {
     let zero = zero.count();
     if zero > 0 {
         notices.push(format!(
-            "{zero} of {} rows have a decode rate of 0, as a failed stream leaves behind; they are left out of the rates",
-            file.runs.len()
+            "{} {} a decode rate of 0, as a failed stream leaves behind; {} left out of the rates",
+            part(zero),
+            units::agree(zero as u64, "has", "have"),
+            units::agree(zero as u64, "it is", "they are"),
         ));
     }
     // exo's server may count one token more than its client (the sequential engine); anything else is a different prompt.
-    let mut off: BTreeMap<(u64, u64), usize> = BTreeMap::new();
+    let mut off: BTreeMap<(u64, u64), u64> = BTreeMap::new();
     for run in file.runs.iter().filter(|run| run.figures.is_none()) {
         if let (Some(client), Some(server)) = (run.pp_tokens, run.stats.as_ref().and_then(|stats| stats.prompt_tokens))
             && client != server
@@ -132,7 +138,8 @@ pub(super) fn oddities(file: &ResultFile) -> Vec<String> {
         }
     }
     for ((client, server), count) in off {
-        notices.push(format!("{count} rows with {client} prompt tokens by the client count {server} by the server"));
+        let (rows, counts) = (units::count(count, "row"), units::agree(count, "counts", "count"));
+        notices.push(format!("{rows} with {client} prompt tokens by the client {counts} {server} by the server"));
     }
     notices.extend(repeated(file));
     notices
@@ -141,7 +148,13 @@ pub(super) fn oddities(file: &ResultFile) -> Vec<String> {
 /// That rows are in the file twice.
 pub(super) fn repeated(file: &ResultFile) -> Option<String> {
     let count = repeated_rows(file)?;
-    Some(format!("{count} rows repeat another row digit for digit; they are counted as they stand"))
+    let rows = units::count(count as u64, "row");
+    let repeat = units::agree(
+        count as u64,
+        "repeats another row digit for digit; it is counted as it stands",
+        "repeat another row digit for digit; they are counted as they stand",
+    );
+    Some(format!("{rows} {repeat}"))
 }
 
 fn repeated_rows(file: &ResultFile) -> Option<usize> {

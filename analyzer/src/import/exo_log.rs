@@ -157,6 +157,12 @@ impl Log {
         }
         if requests > 1 {
             self.merged += 1;
+            let of_all = [("prompt_tps", "mean", row.prompt_tps), ("gen_tps", "max", row.generation_tps)];
+            for (name, statistic, value) in of_all {
+                if let Some(value) = value {
+                    row.figures.published.insert(name.to_owned(), serde_json::json!({ statistic: value }));
+                }
+            }
             row.figures.stands_for = Some(requests.saturating_sub(self.errors));
         } else {
             // The prompt is built and then sent at once; the summary follows the answer.
@@ -232,9 +238,11 @@ impl Log {
             let (failed, all) = (self.failed.len(), self.iterations);
             let why = &self.failed[self.failed.len() - 1].1;
             let why: String = why.chars().take(120).collect();
-            self.found.notices.push(format!(
-                "{failed} of {all} iterations of the loop failed before they measured anything, the last with: {why}"
-            ));
+            let iterations = units::part(failed as u64, u64::from(all), "iteration");
+            let they = units::agree(failed as u64, "it", "they");
+            self.found
+                .notices
+                .push(format!("{iterations} of the loop failed before {they} measured anything, the last with: {why}"));
         }
         self.settle_cache();
         if self.stamped > 0 {
@@ -246,8 +254,13 @@ impl Log {
         }
         if self.merged > 0 {
             self.found.class = Some(Comparability::AggregateOnly);
-            let (merged, all) = (self.merged, self.found.rows.len());
-            self.found.notices.push(format!("{merged} of {all} summary lines stand for several requests: their decode rate is the largest, times the number at once"));
+            let lines = units::part(self.merged as u64, self.found.rows.len() as u64, "summary line");
+            let stand = units::agree(
+                self.merged as u64,
+                "stands for several requests: its",
+                "stand for several requests: their",
+            );
+            self.found.notices.push(format!("{lines} {stand} decode rate is the largest, times the number at once"));
         }
         if self.backwards > 0 {
             self.found.notices.push(format!(

@@ -1,6 +1,6 @@
 //! Rows of other tools → rows of a result file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
@@ -150,36 +150,38 @@ pub(super) fn lay_down(found: &mut Found) -> ResultFile {
     }
     if !nothing.is_empty() {
         found.notices.push(format!(
-            "{} of {} hold no figure above 0: nothing was measured, which is a failure and no number",
-            nothing.len(),
-            units::count(all as u64, "row")
+            "{} {} no figure above 0: nothing was measured, which is a failure and no number",
+            units::part(nothing.len() as u64, all as u64, "row"),
+            units::agree(nothing.len() as u64, "holds", "hold"),
         ));
     }
     if !untold.is_empty() {
         found.notices.push(format!(
-            "{} of {} hold no figure and are left out",
-            untold.len(),
-            units::count(all as u64, "row")
+            "{} {} left out",
+            units::part(untold.len() as u64, all as u64, "row"),
+            units::agree(untold.len() as u64, "holds no figure and is", "hold no figure and are"),
         ));
     }
     if rows.iter().any(|row| row.concurrency.is_none() && (row.figures.stands_for > Some(1) || row.place > Some(0))) {
         found.notices.push("it does not tell how many requests ran at once".to_owned());
     }
-    let mut values: BTreeMap<&str, BTreeSet<Option<&str>>> = BTreeMap::new();
-    let names: BTreeSet<&str> = rows.iter().flat_map(|row| row.settings.keys().map(String::as_str)).collect();
-    for row in &rows {
-        for name in &names {
-            values.entry(name).or_default().insert(row.settings.get(*name).map(String::as_str));
-        }
-    }
-    let same: Vec<(String, String)> = values
-        .iter()
-        .filter(|(_, values)| values.len() == 1)
-        .filter_map(|(name, values)| Some(((*name).to_owned(), (*values.first()?)?.to_owned())))
-        .collect();
+    let settings: Vec<&BTreeMap<String, String>> = if rows.is_empty() {
+        // What was asked for is known, too, where all of it failed.
+        found.failures.iter().map(|failure| &failure.settings).collect()
+    } else {
+        rows.iter().map(|row| &row.settings).collect()
+    };
+    let same = same(&settings);
     found.about.extend(same);
     let failures = std::mem::take(&mut found.failures);
     ResultFile { runs: rows.into_iter().map(run).collect(), failures, ..ResultFile::default() }
+}
+
+/// The settings that are the same in all.
+fn same(all: &[&BTreeMap<String, String>]) -> BTreeMap<String, String> {
+    let Some((first, others)) = all.split_first() else { return BTreeMap::new() };
+    let shared = first.iter().filter(|(name, value)| others.iter().all(|other| other.get(*name) == Some(*value)));
+    shared.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 const NOTHING: &str = "every figure of it is 0 or below: nothing was measured";
@@ -272,6 +274,17 @@ pub(super) fn number(value: &Value, key: &str) -> Option<f64> {
 /// The same in another unit: `per` of the file's unit make one of ours.
 pub(super) fn scaled(value: &Value, key: &str, per: f64) -> Option<f64> {
     number(value, key).map(|number| number / per)
+}
+
+/// How many of a unit of time make a second.
+pub(crate) fn per_second(unit: &str) -> Option<f64> {
+    match unit {
+        "ms" => Some(MS),
+        "s" | "sec" | "seconds" => Some(1.0),
+        "us" | "µs" => Some(1e6),
+        "ns" => Some(NS),
+        _ => None,
+    }
 }
 
 /// A count at a key.

@@ -72,6 +72,15 @@ pub(crate) fn words(unix_s: f64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}")
 }
 
+/// A start as a file has it, spelt so that a person reads it: seconds or milliseconds since 1970 as an instant of UTC, all else
+/// as it is.
+pub(crate) fn spelt(text: &str) -> String {
+    match parse(text).filter(|_| text.trim().parse::<f64>().is_ok()) {
+        Some(at) => format!("{}Z", words(at.unix_s).trim_end_matches(".000")),
+        None => text.to_owned(),
+    }
+}
+
 /// The reverse of [`days_since_1970`].
 fn date_of(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
@@ -138,6 +147,17 @@ mod tests {
         assert_eq!(words(parse("20260816-160853").unwrap().unix_s), "2026-08-16T16:08:53.000");
         for text in ["1969-12-31T23:59:59.999", "2000-02-29T00:00:00.000", "2026-11-30T12:00:01.500"] {
             assert_eq!(words(parse(text).unwrap().unix_s), text);
+        }
+    }
+
+    #[test]
+    fn seconds_since_1970_are_spelt_as_an_instant_and_what_is_one_stays() {
+        // date -u -d @1790000000 → 2026-09-21T14:13:20
+        assert_eq!(spelt("1790000000"), "2026-09-21T14:13:20Z");
+        assert_eq!(spelt("1790000000250"), "2026-09-21T14:13:20.250Z");
+        assert_eq!(spelt("1770000000.0"), "2026-02-02T02:40:00Z");
+        for text in ["2026-04-15T00:26:50.258+01:00", "2026-06-01T10:00:00", "noon", "inf"] {
+            assert_eq!(spelt(text), text);
         }
     }
 

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::foreign::{Found, MS, Row, number, settings, text, whole};
 use crate::record::Comparability;
+use crate::units;
 
 /// A report of llama-benchy.
 pub(super) fn is(document: &Value) -> bool {
@@ -62,7 +63,13 @@ fn entry(document: &Value, bench: &Value, found: &mut Found) {
     let told = count.is_multiple_of(together);
     if !told {
         found.notices.push(format!(
-            "{count} values of runs of {together} requests do not tell which belong to one run: they are taken as one"
+            "{} of runs of {together} requests {} taken as one",
+            units::count(count as u64, "value"),
+            units::agree(
+                count as u64,
+                "does not tell which run it belongs to: it is",
+                "do not tell which belong to one run: they are"
+            ),
         ));
     }
     let whole_batch = if told { whole_batch } else { Vec::new() };

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::foreign::{Found, Row};
 use super::llama_bench::{self, combined_notice, rated};
+use crate::units;
 
 /// The Markdown table, as it is pasted into threads with words around it.
 pub(super) fn is(text: &str) -> bool {
@@ -57,7 +58,9 @@ pub(super) fn import(text: &str) -> Result<Found, String> {
     }
     combined_notice(combined, &mut found);
     if unread > 0 {
-        found.notices.push(format!("{unread} lines of the table name no test that is known, and are left out"));
+        let lines = units::count(unread, "line");
+        let name = units::agree(unread, "names no test that is known, and is", "name no test that is known, and are");
+        found.notices.push(format!("{lines} of the table {name} left out"));
     }
     Ok(found)
 }

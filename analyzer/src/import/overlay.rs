@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::instant::{self, Instant};
 use super::{ImportError, bytes, delimited, documents};
 use crate::record::{MetricSeries, Overlay, PowerScope, ResultFile, SeriesColumns};
+use crate::units;
 
 /// Readings this long before and after the run are kept, s: its idling tells the power at rest.
 const MARGIN_S: f64 = 600.0;
@@ -36,7 +37,9 @@ pub fn overlay(result: &ResultFile, name: &str, content: &[u8]) -> Result<(Overl
         return Err(refuse("no power readings", hint));
     };
     if instrument.unread > 0 {
-        notices.push(format!("{} readings of {name} are no power and are left out", instrument.unread));
+        let unread = instrument.unread as u64;
+        let (readings, are) = (units::count(unread, "reading"), units::agree(unread, "is", "are"));
+        notices.push(format!("{readings} of {name} {are} no power and {are} left out"));
     }
     if result.merged.len() > 1 {
         let hint = "lay them over each part before the parts are merged";

@@ -44,7 +44,7 @@ pub struct Source {
     /// The engine behind the numbers, where the file tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<String>,
-    /// Start of the measurement as the file has it; UTC where it ends in Z or an offset.
+    /// Start of the measurement as the file has it, seconds since 1970 as an instant; UTC where it ends in Z or an offset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<String>,
     /// What else the file says of how was measured, by its own names; only what is the same for all rows.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    CacheState, CellKey, CellReport, FailureReport, MeasuredCell, MetricSummary, Sample, console, distribution,
-    notices, published,
+    CacheState, CellKey, CellReport, FailureReport, MeasuredCell, MetricSummary, Sample, console, definition::origin,
+    distribution, notices, published,
 };
 use crate::frame::{self, Cell};
 use crate::import::Loaded;
@@ -16,7 +16,7 @@ use crate::{course, stability, units};
 /// One report per cell in the order of first appearance, then the cells in which nothing succeeded.
 pub(super) fn reports(loaded: &Loaded, measured: &[MeasuredCell]) -> Vec<CellReport> {
     let file = &loaded.file;
-    let mut reports: Vec<CellReport> = measured.iter().map(report).collect();
+    let mut reports: Vec<CellReport> = measured.iter().map(|measured| report(file, measured)).collect();
     let homes = homes(file, measured);
     let mut lost: BTreeMap<CellKey, usize> = BTreeMap::new();
     for failure in file.failures.iter().filter(|failure| !failure.warmup && failure.kind != FailureKind::Interrupted) {
@@ -28,7 +28,7 @@ pub(super) fn reports(loaded: &Loaded, measured: &[MeasuredCell]) -> Vec<CellRep
             None => {
                 let key = key_of(file, failure);
                 let place = *lost.entry(key.clone()).or_insert_with(|| {
-                    reports.push(nothing_but_failures(key));
+                    reports.push(nothing_but_failures(key, file.source.is_some()));
                     reports.len() - 1
                 });
                 reports[place].failed += 1;
@@ -144,8 +144,8 @@ fn key_of(file: &ResultFile, failure: &Failure) -> CellKey {
     }
 }
 
-fn nothing_but_failures(key: CellKey) -> CellReport {
-    let exo_console = console::figures(&[], key.together());
+fn nothing_but_failures(key: CellKey, foreign: bool) -> CellReport {
+    let exo_console = (!foreign).then(|| console::figures(&[], key.together()));
     CellReport {
         key,
         requests: 0,
@@ -160,7 +160,7 @@ fn nothing_but_failures(key: CellKey) -> CellReport {
     }
 }
 
-fn report(measured: &MeasuredCell) -> CellReport {
+fn report(file: &ResultFile, measured: &MeasuredCell) -> CellReport {
     let cell = &measured.cell;
     let sessions: BTreeSet<u32> = cell.batches.iter().map(|batch| batch.session).collect();
     CellReport {
@@ -169,16 +169,16 @@ fn report(measured: &MeasuredCell) -> CellReport {
         batches: cell.batches.len() as u64,
         failed: 0,
         sessions: sessions.len() as u64,
-        metrics: measured.samples.iter().filter_map(|sample| summary(cell, sample)).collect(),
+        metrics: measured.samples.iter().filter_map(|sample| summary(file, cell, sample)).collect(),
         absent: measured.absent.clone(),
         nodes: measured.nodes.clone(),
         notices: Vec::new(),
-        exo_console: console::figures(cell.console(), cell.key.together()),
+        exo_console: (!published::is_foreign(cell)).then(|| console::figures(cell.console(), cell.key.together())),
     }
 }
 
 /// None for no values, which [`super::measure`] does not hand out.
-fn summary(cell: &Cell, sample: &Sample) -> Option<MetricSummary> {
+fn summary(file: &ResultFile, cell: &Cell, sample: &Sample) -> Option<MetricSummary> {
     let definition = sample.metric.definition();
     let values = sample.values();
     let cv_percent = spread::variation_percent(&values);
@@ -190,6 +190,8 @@ fn summary(cell: &Cell, sample: &Sample) -> Option<MetricSummary> {
     let steps = course::steps(sample.metric, &batches);
     let no_spread = outlier::have_no_spread(&values);
     let of_many = published::is_of_many(cell);
+    let published = published::single(file, sample.metric, cell).filter(|_| values.len() == 1);
+    let middle = published.as_ref().and_then(|figure| figure.median);
     // Peak memory comes out the same on every repeat, but for a step of the allocator: a spread that says nothing.
     let constant = sample.metric == Metric::PeakMemory;
     let outliers = if constant { Vec::new() } else { distribution::outliers(definition.unit, &values) };
@@ -207,12 +209,14 @@ fn summary(cell: &Cell, sample: &Sample) -> Option<MetricSummary> {
         unit: definition.unit.to_owned(),
         better: definition.better,
         n: values.len() as u64,
-        median: quantile::of_sorted(&sorted, 0.5)?,
+        median: middle.or_else(|| quantile::of_sorted(&sorted, 0.5))?,
         mean: spread::mean(&values)?,
         sd: spread::standard_deviation(&values),
         cv_percent,
         batch_cv_percent,
         stability,
+        origin: origin(file, sample.metric, cell),
+        published,
         min: *sorted.first()?,
         max: *sorted.last()?,
         mad: spread::median_absolute_deviation(&values).filter(|_| values.len() > 1),

@@ -279,13 +279,14 @@ impl Energies {
         let mut warnings = Vec::new();
         if self.accumulated > 0 {
             let alone = "none is long enough alone, so this says nothing of how they vary";
-            warnings.push(format!("accumulated over {} windows: {alone}", self.accumulated));
+            warnings.push(format!("accumulated over {}: {alone}", units::count(self.accumulated as u64, "window")));
         } else {
             let absent = self.accounts.iter().filter(|account| account.is_none()).count();
             if absent > 0 {
-                let all = self.accounts.len();
+                let batches = units::part(absent as u64, self.accounts.len() as u64, "batch");
+                let have = units::agree(absent as u64, "has", "have");
                 let why = self.why().map_or_else(String::new, |why| format!(": {why}"));
-                warnings.push(format!("{absent} of {all} batches have no energy{why}"));
+                warnings.push(format!("{batches} {have} no energy{why}"));
             }
         }
         if metric == Metric::Energy {

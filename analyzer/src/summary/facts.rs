@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 use super::Fact;
 use crate::energy;
 use crate::frame;
-use crate::import::Loaded;
+use crate::import::{Loaded, instant};
 use crate::record::{
-    ActualPlacement, Figures, Method, Overlay, Pauses, Provenance, ResultFile, Sampling, Source, Start,
+    ActualPlacement, Failure, Figures, Method, Overlay, Pauses, Provenance, ResultFile, Run, Sampling, Source, Start,
     TargetPrecision, TokenizerIdentity,
 };
 use crate::units;
@@ -60,7 +60,10 @@ fn source_facts(facts: &mut Facts, loaded: &Loaded, source: &Source) {
     facts.add("class", "Class", loaded.class.words().to_owned());
     let sources: Vec<&Source> = loaded.file.merged.iter().filter_map(|part| part.source.as_ref()).collect();
     let sources = if sources.is_empty() { vec![source] } else { sources };
-    facts.add("started", "Started", distinct(sources.iter().map(|source| source.started_at.as_deref())));
+    // Files that were converted before have it as the original has.
+    let spelt: Vec<Option<String>> =
+        sources.iter().map(|source| source.started_at.as_deref().map(instant::spelt)).collect();
+    facts.add("started", "Started", distinct(spelt.iter().map(Option::as_deref)));
     for (name, value) in &source.about {
         facts.add(&format!("source.{name}"), name, value.clone());
     }
@@ -85,19 +88,22 @@ impl Facts {
 }
 
 fn target(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>) {
-    let told =
-        |of: fn(&Figures) -> Option<&str>| distinct(file.runs.iter().map(|run| run.figures.as_deref().and_then(of)));
+    let told = |of: fn(&Figures) -> Option<&str>, failed: fn(&Failure) -> Option<&str>| {
+        or_failed(file, distinct(file.runs.iter().map(|run| run.figures.as_deref().and_then(of))), failed)
+    };
     let or_told =
         |whole: Option<&str>, told: String| if told.is_empty() { whole.unwrap_or_default().to_owned() } else { told };
-    facts.add("engine", "Engine", or_told(frame::engine(file), told(|figures| figures.engine.as_deref())));
+    let engines = told(|figures| figures.engine.as_deref(), |failure| failure.engine.as_deref());
+    facts.add("engine", "Engine", or_told(frame::engine(file), engines));
     facts.add_known("engine_version", "Engine version", provenance.and_then(|p| p.target.engine_version.clone()));
-    let mut models = distinct(file.runs.iter().map(|run| run.model_id.as_deref().or(run.model_short_id.as_deref())));
+    let models = distinct(file.runs.iter().map(|run| run.model_id.as_deref().or(run.model_short_id.as_deref())));
+    let mut models = or_failed(file, models, |failure| failure.model_id.as_deref());
     if models.is_empty() {
         models = provenance.map_or_else(String::new, |p| p.target.model_id.clone());
     }
     facts.add("model", "Model", models);
-    let quantization = or_told(frame::quantization(file), told(|figures| figures.quantization.as_deref()));
-    facts.add("quantization", "Quantization", quantization);
+    let quantizations = told(|figures| figures.quantization.as_deref(), |failure| failure.quantization.as_deref());
+    facts.add("quantization", "Quantization", or_told(frame::quantization(file), quantizations));
     let placements = distinct(file.runs.iter().map(|run| {
         let (sharding, meta) = (run.placement_sharding.as_deref()?, run.placement_instance_meta.as_deref()?);
         let actual = run.exoscope.as_ref().and_then(|detail| detail.placement.as_ref());
@@ -115,6 +121,15 @@ fn target(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>)
             _ => "an instance that was there already (not looked at)".to_owned(),
         })
     }));
+    let failed = || {
+        distinct(file.failures.iter().map(|failure| {
+            let (sharding, meta) =
+                (failure.placement_sharding.as_deref()?, failure.placement_instance_meta.as_deref()?);
+            let nodes = units::count(u64::from(failure.placement_nodes.filter(|nodes| *nodes > 0)?), "node");
+            Some(format!("{sharding} / {meta} / {nodes}"))
+        }))
+    };
+    let placements = if file.runs.is_empty() { failed() } else { placements };
     facts.add("placements", "Placement", placements);
     // The same placement on other machines is another measurement.
     let holders = distinct(file.runs.iter().map(|run| {
@@ -128,6 +143,11 @@ fn target(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>)
     prompt_cache(facts, file, provenance);
 }
 
+/// What the rows tell; in a file of failures alone what those tell, for both were asked for alike.
+fn or_failed(file: &ResultFile, of_rows: String, of: fn(&Failure) -> Option<&str>) -> String {
+    if file.runs.is_empty() { distinct(file.failures.iter().map(of)) } else { of_rows }
+}
+
 /// What was built, in the words of the labels.
 fn really(actual: &ActualPlacement) -> (&str, &str) {
     let shard = actual.shard.as_deref().unwrap_or(units::ABSENT);
@@ -137,8 +157,13 @@ fn really(actual: &ActualPlacement) -> (&str, &str) {
 
 fn prompt_cache(facts: &mut Facts, file: &ResultFile, provenance: Option<&Provenance>) {
     let allowed = provenance.map(|p| if p.method.use_prefix_cache { "allowed" } else { "not allowed" }.to_owned());
-    let hits = distinct(file.runs.iter().map(|run| run.stats.as_ref()?.prefix_cache_hit.as_deref()));
-    let hits = (!hits.is_empty()).then(|| format!("hits: {hits}"));
+    let hit = |run: &Run| run.stats.as_ref().and_then(|stats| stats.prefix_cache_hit.clone());
+    let hits = distinct(file.runs.iter().map(hit));
+    // What is said of some rows is not said of all: unknown is not none. Without their number, which is no setting and would
+    // be a difference between two runs of the same.
+    let untold = file.runs.iter().any(|run| hit(run).is_none());
+    let rest = if untold { "; unknown for the other requests" } else { "" };
+    let hits = (!hits.is_empty()).then(|| format!("hits: {hits}{rest}"));
     let words: Vec<String> = [allowed, hits].into_iter().flatten().collect();
     facts.add("prompt_cache", "Prefix cache", words.join(", "));
 }
@@ -260,8 +285,7 @@ fn sampling(sampling: &Sampling) -> String {
 /// When a run that was resumed was started, and how many rows come from each start.
 fn starts(file: &ResultFile, provenance: &Provenance) -> String {
     let rows = |place: usize| {
-        let of =
-            |run: &&crate::record::Run| run.exoscope.as_ref().and_then(|detail| detail.start) == Some(place as u32);
+        let of = |run: &&Run| run.exoscope.as_ref().and_then(|detail| detail.start) == Some(place as u32);
         file.runs.iter().filter(of).count() as u64
     };
     let words = |(place, start): (usize, &Start)| format!("{} ({})", start.at, units::count(rows(place), "row"));

@@ -28,7 +28,7 @@ pub(super) fn notices(file: &ResultFile, cell: &CellReport, batches: u64, foreig
     let asked = asked(file);
     match asked {
         Some(asked) if batches < asked => {
-            notices.push(format!("{batches} of {asked} batches gave a valid request"));
+            notices.push(format!("{} gave a valid request", units::part(batches, asked, "batch")));
         }
         _ if foreign > Some(cell.batches) && cell.batches < BATCHES_NEEDED => notices.push(format!(
             "{} ran side by side in {} and are not independent of each other: {}",

@@ -83,9 +83,9 @@ impl Overlays {
         let without: Vec<&Batch> = cell.batches.iter().filter(|batch| self.joules(batch).is_none()).collect();
         if let Some(first) = without.first() {
             warnings.push(format!(
-                "{} of {} batches have no energy by it: {}",
-                without.len(),
-                cell.batches.len(),
+                "{} {} no energy by it: {}",
+                crate::units::part(without.len() as u64, cell.batches.len() as u64, "batch"),
+                crate::units::agree(without.len() as u64, "has", "have"),
                 self.why(self.read(first).as_ref())
             ));
         }

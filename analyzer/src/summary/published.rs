@@ -1,4 +1,10 @@
 //! Figures that another tool published, taken as they are where nothing in the file allows to reckon them.
+//!
+//! * `statistic` what a figure over many requests is of them.
+
+pub(super) mod statistic;
+
+pub use statistic::{PublishedFigure, Statistic};
 
 use std::collections::BTreeSet;
 
@@ -62,11 +68,14 @@ pub(super) fn warnings(file: &ResultFile, metric: Metric, cell: &Cell) -> Vec<St
         (Some(over), Some(how)) => {
             warnings.push(format!("not published but reckoned here ({how}), over {over}, which are not in the file"));
         }
-        (Some(over), None) => {
-            warnings.push(format!("published as one figure over {over}, which are not in the file"));
-        }
+        (over, None) => match (statistic::words(metric, &statistics(file, metric, cell)), over) {
+            (Some(words), _) => warnings.push(words),
+            (None, Some(over)) => {
+                warnings.push(format!("published as one figure over {over}, which are not in the file"));
+            }
+            (None, None) => {}
+        },
         (None, Some(how)) => warnings.push(format!("not published but reckoned here: {how}")),
-        (None, None) => {}
     }
     let taken = matches!(metric, Metric::Power) && cell.batches.iter().any(|batch| values(metric, batch).is_some());
     if taken {
@@ -76,22 +85,25 @@ pub(super) fn warnings(file: &ResultFile, metric: Metric, cell: &Cell) -> Vec<St
     warnings
 }
 
+/// What the tool says of the figures that its rows hold of a metric; empty where they are single requests, or reckoned here.
+fn statistics(file: &ResultFile, metric: Metric, cell: &Cell) -> Vec<PublishedFigure> {
+    if derived(file, metric, cell).is_some() {
+        return Vec::new();
+    }
+    statistic::of_cell(file, metric, cell, deviations::words(file, metric, cell).is_some())
+}
+
+/// The same of a metric with one value, which is then that figure.
+pub(super) fn single(file: &ResultFile, metric: Metric, cell: &Cell) -> Option<PublishedFigure> {
+    let mut figures = statistics(file, metric, cell);
+    if figures.len() == 1 { figures.pop() } else { None }
+}
+
 /// Whether the one value of a metric is a mean that the tool published.
 pub(super) fn is_mean(file: &ResultFile, metric: Metric, cell: &Cell) -> bool {
     metric != Metric::EnergyOverlay
         && (cell.batches.iter().filter_map(stands_for).any(|requests| requests > 1.0)
             || deviations::words(file, metric, cell).is_some())
-}
-
-/// Where the values of a metric in a cell of another tool come from, in words; None for a cell of ours.
-pub(crate) fn origin(file: &ResultFile, metric: Metric, cell: &Cell) -> Option<String> {
-    if !is_foreign(cell) {
-        return None;
-    }
-    Some(match derived(file, metric, cell) {
-        Some(how) => format!("reckoned here from what the file tells: {how}"),
-        None => "as the file tells it, by the clock and the definition of the tool that wrote it".to_owned(),
-    })
 }
 
 pub(super) fn figures<'a>(file: &'a ResultFile, cell: &'a Cell) -> impl Iterator<Item = &'a Figures> {
@@ -100,7 +112,7 @@ pub(super) fn figures<'a>(file: &'a ResultFile, cell: &'a Cell) -> impl Iterator
 }
 
 /// How the importer got the metric where the tool did not publish it.
-fn derived(file: &ResultFile, metric: Metric, cell: &Cell) -> Option<String> {
+pub(super) fn derived(file: &ResultFile, metric: Metric, cell: &Cell) -> Option<String> {
     let name = match metric {
         Metric::PrefillTps => "prompt_tps",
         Metric::GenerationTps => "generation_tps",

@@ -290,8 +290,9 @@ fn warnings(file: &ResultFile, metric: Metric, cell: &Cell, groups: &[Group], en
     // Other tools keep a load of N going, or tell it as one figure: no batch of theirs is short of requests.
     if (metric.is_of_batch() || metric.is_of_power_readings()) && short > 0 && !published::is_foreign(cell) {
         warnings.push(format!(
-            "{short} of {} batches have fewer valid requests than the {} asked for",
-            cell.batches.len(),
+            "{} {} fewer valid requests than the {} asked for",
+            units::part(short as u64, cell.batches.len() as u64, "batch"),
+            units::agree(short as u64, "has", "have"),
             key.together()
         ));
     }

@@ -49,7 +49,8 @@ impl Arguments {
         let count = loaded.len();
         let whole = merging::merge(loaded, differences).map_err(CliError::failed)?;
         Output::at("--output", &place).and_then(|output| output.write(&whole)).map_err(CliError::failed)?;
-        let words = format!("{}: {} rows of {count} files\n", shown(&place), whole.runs.len());
+        let words =
+            format!("{}: {} of {count} files\n", shown(&place), analyzer::units::count(whole.runs.len() as u64, "row"));
         document::write(None, &words).map_err(CliError::failed)?;
         Ok(Exit::Done)
     }

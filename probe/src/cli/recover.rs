@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use analyzer::units::count;
+
 use super::{CliError, Exit};
 use crate::capture::journal;
 use crate::capture::output::Output;
@@ -46,7 +48,8 @@ impl Arguments {
         }
         Output::at("--output", &place).and_then(|output| output.write(&file)).map_err(CliError::failed)?;
         let torn = if read.torn { "; the last line was cut off in the middle and is left out" } else { "" };
-        let words = format!("{}: {rows} rows and {failed} failures recovered{torn}\n", shown(&place));
+        let (rows, failed) = (count(rows as u64, "row"), count(failed as u64, "failure"));
+        let words = format!("{}: {rows} and {failed} recovered{torn}\n", shown(&place));
         crate::report::document::write(None, &words).map_err(CliError::failed)?;
         Ok(Exit::Done)
     }

@@ -78,14 +78,17 @@ fn add_metric(families: &mut Families, key: &[(&str, String)], summary: &MetricS
     let (unit, factor) = base(&summary.unit);
     let stem = stem(summary.metric, &unit);
     let name = format!("exoscope_{stem}_{unit}");
-    let quantiles = [("0", summary.min), ("0.5", summary.median), ("1", summary.max)].map(|(quantile, value)| {
+    // Of the requests behind a figure the least and the most are not known.
+    let ends = summary.published.is_none();
+    let quantiles = [("0", summary.min, ends), ("0.5", summary.median, true), ("1", summary.max, ends)];
+    let quantiles = quantiles.into_iter().filter(|(.., known)| *known).map(|(quantile, value, _)| {
         let with: Vec<(&str, String)> = key.iter().cloned().chain([("quantile", quantile.to_owned())]).collect();
         line(&name, &labels(&with), value * factor)
     });
     let sum = line(&format!("{name}_sum"), &labels(key), summary.values.iter().sum::<f64>() * factor);
     let count = line(&format!("{name}_count"), &labels(key), summary.n as f64);
-    let help = format!("{}: {}", definition.name, definition.formula);
-    families.add(&name, "summary", &help, quantiles.into_iter().chain([sum, count]));
+    let help = format!("{}: {}", definition.name, summary.formula());
+    families.add(&name, "summary", &help, quantiles.chain([sum, count]));
     if let Some(sd) = summary.sd {
         let name = format!("exoscope_{stem}_deviation_{unit}");
         let help = format!("Sample standard deviation (n - 1) of {}.", definition.name);

@@ -35,13 +35,17 @@ fn whole(app: App, report: Arc<FileReport>) -> impl IntoView {
         .zip(&report.cells)
         .enumerate()
         .map(|(index, (table, cell))| {
-            let console = run::console(cell);
+            let console = run::console(cell).map(|lines| {
+                view! {
+                    <details class="console">
+                        <summary>"As exo's console prints it, by exo's own definitions"</summary>
+                        <pre data-console=index.to_string()>{lines}</pre>
+                    </details>
+                }
+            });
             view! {
                 {parts::table(table)}
-                <details class="console">
-                    <summary>"As exo's console prints it, by exo's own definitions"</summary>
-                    <pre data-console=index.to_string()>{console}</pre>
-                </details>
+                {console}
             }
         })
         .collect_view();
@@ -81,8 +85,8 @@ fn definitions(report: &FileReport) -> impl IntoView + use<> {
     let items = metrics(&[report])
         .into_iter()
         .map(|metric| {
-            let definition = metric.definition();
-            view! { <dt>{definition.name} " (" {definition.unit} ")"</dt><dd>{definition.formula} " — " {definition.source}</dd> }
+            let (name, unit) = (metric.definition().name, metric.definition().unit);
+            view! { <dt>{name} " (" {unit} ")"</dt><dd>{analyzer::summary::definition(metric, &report.cells)}</dd> }
         })
         .collect_view();
     view! { <h2>"Definitions"</h2><dl class="facts">{items}</dl> }

@@ -116,7 +116,7 @@ fn metric_row(index: usize, summary: &MetricSummary, notes: &mut Vec<String>) ->
         cell: Some(index),
         metric: Some(metric_id(summary.metric)),
         cells: vec![
-            Cell { more: Some(definition.formula.to_owned()), ..Cell::words(definition.name) },
+            Cell { more: Some(summary.formula().to_owned()), ..Cell::words(definition.name) },
             Cell::words(scale.label()),
             Cell::number(summary.n.to_string(), "n", Some(summary.n as f64)),
             number("median", Some(summary.median)),
@@ -125,8 +125,9 @@ fn metric_row(index: usize, summary: &MetricSummary, notes: &mut Vec<String>) ->
             number("sd", summary.sd),
             Cell::number(cv, "cv_percent", summary.cv_percent),
             Cell::words(summary.stability.word()),
-            number("min", Some(summary.min)),
-            number("max", Some(summary.max)),
+            // Those of the requests behind a figure are not known.
+            number("min", Some(summary.min).filter(|_| summary.published.is_none())),
+            number("max", Some(summary.max).filter(|_| summary.published.is_none())),
             Cell::marks(notes, summary.warnings.clone()),
         ],
         ..Row::default()
@@ -180,12 +181,13 @@ fn spelt(word: impl serde::Serialize + std::fmt::Debug) -> String {
     }
 }
 
-/// The lines that exo's console prints for a cell.
+/// The lines that exo's console prints for a cell; None for one of another tool.
 #[must_use]
-pub fn console(cell: &CellReport) -> String {
-    let mut lines = cell.exo_console.batch_lines(cell.key.together());
-    lines.push(cell.exo_console.summary_line());
-    lines.join("\n")
+pub fn console(cell: &CellReport) -> Option<String> {
+    let figures = cell.exo_console.as_ref()?;
+    let mut lines = figures.batch_lines(cell.key.together());
+    lines.push(figures.summary_line());
+    Some(lines.join("\n"))
 }
 
 #[cfg(test)]

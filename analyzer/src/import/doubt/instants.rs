@@ -9,8 +9,12 @@ const FACTOR: f64 = 2.0;
 /// As above, s.
 const APART_S: f64 = 1.0;
 
-/// Whether the client's instants tell another duration than the elapsed time beside them.
+/// Whether the client's instants tell another duration than the elapsed time beside them. Of a row that stands for many
+/// requests the instants are those of the whole run, and the time is the mean of them: they say nothing of each other.
 pub(super) fn disagree(run: &Run) -> bool {
+    if run.figures.as_ref().is_some_and(|figures| figures.stands_for > Some(1)) {
+        return false;
+    }
     let observed = run.exoscope.as_ref().map(|detail| {
         let timing = &detail.timing;
         // The time of a batch counts from its common start, and a connection may be opened meanwhile.

@@ -23,11 +23,14 @@ pub(in crate::import) fn of_series<'a>(series: impl Iterator<Item = &'a MetricSe
     let readings = units::count(all, "power reading");
     let mut doubts = Vec::new();
     if none > 0 {
-        let why = "are below 0 W or above 1 MW, which no machine draws, and are left out like missing ones";
-        doubts.push(format!("{none} of {readings} {why}"));
+        let (are, like) = (units::agree(none, "is", "are"), units::agree(none, "a missing one", "missing ones"));
+        doubts.push(format!(
+            "{none} of {readings} {are} below 0 W or above 1 MW, which no machine draws, and {are} left out like {like}"
+        ));
     }
     if high > 0 {
-        doubts.push(format!("{high} of {readings} are above 10 kW for one node: is it in milliwatts?"));
+        let are = units::agree(high, "is", "are");
+        doubts.push(format!("{high} of {readings} {are} above 10 kW for one node: is it in milliwatts?"));
     }
     doubts
 }

@@ -113,8 +113,9 @@ pub(super) fn reports(reports: &Report) -> Result<String, RenderError> {
                     number(summary.sd),
                     number(summary.cv_percent),
                     word(&summary.stability)?,
-                    summary.min.to_string(),
-                    summary.max.to_string(),
+                    // Those of the requests behind a figure are not known.
+                    number(Some(summary.min).filter(|_| summary.published.is_none())),
+                    number(Some(summary.max).filter(|_| summary.published.is_none())),
                 ]);
                 row.extend(statistics(summary)?);
                 row.extend([

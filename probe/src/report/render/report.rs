@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use analyzer::metric::Metric;
 use analyzer::summary::{
-    AbsentMetric, CellKey, CellReport, ConfidenceInterval, FileReport, MetricSummary, Report, Varied,
+    self, AbsentMetric, CellKey, CellReport, ConfidenceInterval, FileReport, MetricSummary, Report, Varied,
 };
 use analyzer::units::{self, ABSENT, Scale};
 
@@ -35,7 +35,7 @@ fn file(report: &FileReport) -> Vec<Block> {
         if let Some(grid) = metric_grid(metric, &report.cells) {
             let definition = metric.definition();
             blocks.push(Block::Heading(2, definition.name.to_owned() + tag));
-            blocks.push(Block::Line(format!("{} ({})", definition.formula, definition.source)));
+            blocks.push(Block::Line(summary::definition(metric, &report.cells)));
             blocks.push(Block::Grid(grid));
             blocks.extend(percentiles::blocks(metric, &report.cells));
         }
@@ -206,7 +206,8 @@ fn console(cells: &[CellReport]) -> Vec<String> {
     let varied = varied(cells);
     let mut lines: Vec<String> = Vec::new();
     let mut heads = BTreeSet::new();
-    for cell in cells.iter().filter(|cell| cell.requests > 0) {
+    let printed = cells.iter().filter(|cell| cell.requests > 0);
+    for (cell, figures) in printed.filter_map(|cell| Some((cell, cell.exo_console.as_ref()?))) {
         let names = [varied.subject(&cell.key), varied.placement(&cell.key)];
         let placement: String = names.iter().filter(|name| !name.is_empty()).map(|name| format!("{name}  ")).collect();
         let head = format!("{placement}{}", cell.key.words());
@@ -215,8 +216,8 @@ fn console(cells: &[CellReport]) -> Vec<String> {
             continue;
         }
         lines.push(head);
-        lines.extend(cell.exo_console.batch_lines(cell.key.together()).into_iter().map(|line| format!("  {line}")));
-        lines.push(format!("  {}", cell.exo_console.summary_line()));
+        lines.extend(figures.batch_lines(cell.key.together()).into_iter().map(|line| format!("  {line}")));
+        lines.push(format!("  {}", figures.summary_line()));
     }
     lines
 }
