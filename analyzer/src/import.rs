@@ -90,6 +90,16 @@ pub enum ImportError {
         /// The file.
         name: String,
     },
+    /// Nothing: an empty list, which exo's client writes where no request succeeded, or a null.
+    #[error("{name}: {seems}; {hint}")]
+    Nothing {
+        /// The file.
+        name: String,
+        /// What it is.
+        seems: String,
+        /// What to do.
+        hint: &'static str,
+    },
     /// No text that can be read, or packed so that it cannot be.
     #[error("{name}: {reason}")]
     Encoding {
@@ -252,6 +262,9 @@ fn from_documents(name: &str, text: &str, documents: Vec<Value>) -> Result<Loade
     for document in &documents {
         let format = sniff::document(document).ok_or_else(|| {
             let (seems, hint) = sniff::unknown(document);
+            if document.is_null() || document.as_array().is_some_and(Vec::is_empty) {
+                return ImportError::Nothing { name: name.into(), seems, hint };
+            }
             foreign(seems, hint)
         })?;
         formats.push(format);

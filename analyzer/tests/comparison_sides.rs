@@ -46,6 +46,73 @@ fn geomean(comparison: &Comparison, metric: Metric) -> &GeomeanComparison {
     comparison.geomean.iter().find(|row| row.metric == metric).unwrap()
 }
 
+/// Values around a level that are the same in every run of the test.
+fn around(level: f64, percent: f64, count: usize) -> Vec<f64> {
+    (0..count).map(|at| level * (1.0 + percent / 100.0 * (((at * 37 + 11) % 17) as f64 / 8.0 - 1.0))).collect()
+}
+
+#[test]
+fn one_session_against_several_is_judged_by_what_the_several_differ_by() {
+    let of = |rates: &[f64]| -> Vec<Loaded> {
+        let all: Vec<Vec<f64>> = rates.iter().map(|rate| vec![*rate, rate * 1.001, rate * 0.999]).collect();
+        sessions("a", &all.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    };
+    let new = [file("b", &[(512, &[28.0, 28.1, 27.9])])];
+    let judged = |base: &[f64]| rows(&sides(&of(base), &new), Metric::GenerationTps)[0].clone();
+    // Seven sessions that differ by 6 %: 7 % less is nothing that they would not do themselves.
+    let wild = judged(&around(30.0, 6.0, 7));
+    assert_eq!(wild.verdict, Some(Verdict::Undecided), "{wild:?}");
+    assert!(wild.warnings.iter().any(|said| said.starts_with("the base's sessions differ by ")), "{wild:?}");
+    // Seven that agree within 0.2 % know it, where the assumed 1.5 % would not say more.
+    let steady = judged(&around(30.0, 0.1, 7));
+    assert_eq!(steady.verdict, Some(Verdict::Regressed));
+    assert!(steady.resolves_percent < Some(1.0), "{steady:?}");
+    // Two that are far apart say that the assumed deviation is too small, and no more.
+    let two = judged(&[26.0, 34.0]);
+    assert_eq!(two.verdict, Some(Verdict::Undecided));
+    assert!(two.warnings.iter().any(|said| said.starts_with("the base's sessions are few and differ by 1")), "{two:?}");
+    let near = judged(&[30.0, 30.1]);
+    assert!(near.warnings.iter().any(|said| said.contains("assumed, 1.5 %")), "{near:?}");
+    // The other way round is the same.
+    let turned = sides(&new, &of(&around(30.0, 6.0, 7)));
+    let turned = rows(&turned, Metric::GenerationTps)[0];
+    assert!((turned.p.unwrap() - wild.p.unwrap()).abs() < 1e-12);
+    assert!(turned.warnings.iter().any(|said| said.starts_with("the new side's sessions differ by ")), "{turned:?}");
+}
+
+#[test]
+fn sessions_of_a_file_that_step_count_as_one_and_say_where() {
+    // As a loop's log: each request another instance, a step of 15 % in the middle.
+    let each_another = |mut loaded: Loaded| {
+        for (place, run) in loaded.file.runs.iter_mut().enumerate() {
+            (run.instance_id, run.repeat_index) = (Some(format!("i{place}").into()), Some(0));
+        }
+        loaded
+    };
+    let levels: Vec<f64> = around(30.0, 0.2, 20).into_iter().chain(around(25.5, 0.2, 20)).collect();
+    let stepping = each_another(file("loop", &[(512, &levels)]));
+    let steady = each_another(file("other", &[(512, &around(28.0, 0.2, 40))]));
+    let found = sides(&[stepping], &[steady]);
+    let row = rows(&found, Metric::GenerationTps)[0];
+    let said = "the base steps by −15.0 % at session 21 of 40: they count as one, and its mean is of no one level";
+    assert!(row.warnings.iter().any(|warning| warning == said), "{:?}", row.warnings);
+    assert!(row.resolves_percent > Some(10.0), "{row:?}");
+}
+
+#[test]
+fn one_cell_and_all_of_its_cells_have_one_verdict() {
+    // 3.7 % less: p is 0.044 in the one cell, and 0.089 adjusted for the two metrics that are judged.
+    let base = sessions("a", &[&[30.350725, 30.059229, 30.125272], &[30.4, 29.937783, 29.838805]]);
+    for percent in [3.2, 3.4, 3.6, 3.8, 4.0, 4.2, 6.0] {
+        let rates = around(30.1 * (1.0 - percent / 100.0), 0.5, 5);
+        let found = sides(&base, &[file("b", &[(512, &rates)])]);
+        for metric in [Metric::PrefillTps, Metric::GenerationTps] {
+            let (row, whole) = (rows(&found, metric)[0], geomean(&found, metric));
+            assert_eq!((row.verdict, row.p_adjusted), (whole.verdict, whole.p_adjusted), "{percent} % {metric:?}");
+        }
+    }
+}
+
 #[test]
 fn each_file_of_a_side_is_a_session_and_their_deviation_is_measured() {
     let base = sessions("a", &[&[30.0, 30.1, 29.9], &[30.4, 30.5, 30.3], &[29.6, 29.7, 29.5]]);

@@ -49,6 +49,14 @@ fn the_working_shows_the_inputs_in_the_formula() {
 }
 
 #[test]
+fn the_energy_of_one_batch_of_three_is_no_mean() {
+    // Two of the three batches are too short for an energy; the third's stands alone.
+    let found = explain(Metric::Energy, &loaded("results/exoscope_simulated_base.json")).unwrap();
+    let working = found.example.unwrap().working;
+    assert!(working.starts_with("trapezoids over") && !working.contains("and so on"), "{working}");
+}
+
+#[test]
 fn a_file_without_the_metric_still_has_the_words() {
     let found = explain(Metric::Energy, &loaded("results/f1_bare_list.json")).unwrap();
     assert!(found.example.is_none() && found.formula.contains("trapezoid"));

@@ -197,6 +197,26 @@ fn a_file_of_another_class_is_left_out_and_named() {
 }
 
 #[test]
+fn a_step_that_is_three_files_old_is_still_a_regression() {
+    // Until a level has three files of its own beside the newest, they are not what the newest is held against.
+    for age in 1..=3 {
+        let rates: Vec<f64> = level(30.0, 12).chain(level(24.0, age)).collect();
+        let found = read(&rates);
+        assert_eq!(found.verdict, Verdict::Regressed, "the step is {age} files old: {:?}", found.against_segments);
+    }
+    let rates: Vec<f64> = level(30.0, 12).chain(level(24.0, 3)).collect();
+    let against = &read(&rates).against_segments[0];
+    assert!(against.against.starts_with("the level before day12: "), "{}", against.against);
+    let change = against.comparison.cells[0].metrics[0].change_percent.unwrap();
+    assert!((-20.5..-19.5).contains(&change), "the whole step: {change}");
+    // From then on the new level is the base, and the change is told as one.
+    let rates: Vec<f64> = level(30.0, 12).chain(level(24.0, 4)).collect();
+    let found = read(&rates);
+    assert_ne!(found.against_segments[0].comparison.verdict, Verdict::Regressed);
+    assert!(found.headline.contains("slower since day12"), "{}", found.headline);
+}
+
+#[test]
 fn files_of_one_instant_have_no_order() {
     let mut files = archive(&[30.0, 30.1, 30.2]);
     files.iter_mut().for_each(|file| (file.at_s, file.at) = (1.8e9, "Monday".to_owned()));

@@ -102,8 +102,12 @@ impl<'a> Archive<'a> {
         let loaded = document::load(&path.to_string_lossy()).map_err(|error| LeftOut {
             is_broken: matches!(
                 &error,
-                DocumentError::Import(ImportError::Empty { .. } | ImportError::NotJson { .. })
-                    | DocumentError::Read { .. }
+                DocumentError::Import(
+                    ImportError::Empty { .. }
+                        | ImportError::Nothing { .. }
+                        | ImportError::NotJson { .. }
+                        | ImportError::Encoding { .. }
+                ) | DocumentError::Read { .. }
             ),
             is_output: matches!(&error, DocumentError::Import(ImportError::Output { .. })),
             reason: error.to_string(),

@@ -19,11 +19,14 @@ pub mod target;
 /// and marks that turn the direction of writing become "\u{fffd}".
 #[must_use]
 pub fn tame(text: &str) -> String {
-    let wild = |letter: char| {
-        letter.is_control()
-            || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    text.chars().map(|letter| if wild(letter) { char::REPLACEMENT_CHARACTER } else { letter }).collect()
+    text.chars().map(|letter| if is_wild(letter) { char::REPLACEMENT_CHARACTER } else { letter }).collect()
+}
+
+/// Whether a character moves the cursor, ends a line or turns the direction of what follows.
+#[must_use]
+pub fn is_wild(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Text as a cell of CSV that a spreadsheet takes for text and a terminal may show: one that begins like a formula

@@ -549,3 +549,30 @@ fn a_start_in_seconds_since_1970_is_shown_as_an_instant() {
         assert_eq!(loaded.file.source.unwrap().started_at.as_deref(), Some(start), "{name}");
     }
 }
+
+#[test]
+fn a_published_mean_is_judged_by_its_published_deviation() {
+    use analyzer::comparison::{Options, Verdict, compare};
+    use analyzer::metric::Metric;
+
+    // The two runs of a sweep: 217 ± 309 ms and 39 ± 10 ms over 8 requests each. Welch's t of these is 1.63, p 0.15.
+    let run = |name: &str, mean: f64, deviation: f64| {
+        let bytes = std::fs::read(tests::fixture("imports/vllm_bench_serve.json")).unwrap();
+        let mut result: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        result["completed"] = 8.into();
+        result["num_prompts"] = 8.into();
+        (result["mean_ttft_ms"], result["std_ttft_ms"]) = (mean.into(), deviation.into());
+        analyzer::import::load(name, result.to_string().as_bytes()).unwrap()
+    };
+    let options = Options { metrics: vec![Metric::Ttft], ..Options::default() };
+    let row = |base: &analyzer::import::Loaded, new: &analyzer::import::Loaded| {
+        compare(base, new, &options).unwrap().cells[0].metrics[0].clone()
+    };
+    let (slow, quick) = (run("a", 217.3, 309.1), run("b", 39.3, 10.4));
+    let wide = row(&slow, &quick);
+    assert_eq!(wide.verdict, Some(Verdict::Undecided), "{wide:?}");
+    assert!(wide.warnings.iter().any(|said| said == "no repeats: the deviations that were published stand for them"));
+    assert!((row(&quick, &slow).p.unwrap() - wide.p.unwrap()).abs() < 1e-12);
+    // Where the means are known well, they are judged.
+    assert_eq!(row(&run("a", 217.3, 20.0), &quick).verdict, Some(Verdict::Improved));
+}

@@ -188,6 +188,41 @@ fn a_start_that_is_no_time_is_told_and_packed_files_of_a_folder_are_read() {
     assert!(!at("b.json.gz").contains("date of the file"));
 }
 
+/// A made-up file of another tool, changed, and what is said of it and found in it.
+fn of_another(name: &str, change: impl Fn(&mut Value)) -> (String, Vec<Value>) {
+    let bytes = std::fs::read(tests::fixture(&format!("imports/{name}"))).unwrap();
+    let mut document: Value = serde_json::from_slice(&bytes).unwrap();
+    change(&mut document);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lies.json");
+    std::fs::write(&path, document.to_string()).unwrap();
+    (text(&["validate"], &path), cells(&path))
+}
+
+#[test]
+fn times_and_rates_of_other_tools_that_do_not_fit_each_other_are_told() {
+    let times = |value: &mut Value, by: f64| *value = json!(value.as_f64().unwrap() * by);
+    let (said, found) = of_another("vllm_bench_serve.json", |result| times(&mut result["output_throughput"], -1.0));
+    assert!(said.contains("has a throughput below 0, which is left out"), "{said}");
+    assert_eq!(values(&found, "aggregate_tokens_over_wall"), Vec::<f64>::new());
+    let (said, _) = of_another("vllm_bench_serve.json", |result| times(&mut result["output_throughput"], 1000.0));
+    assert!(said.contains("a throughput of ten times what its requests decode together"), "{said}");
+    let (said, _) = of_another("guidellm_aggregates.json", |report| {
+        times(&mut report["benchmarks"][0]["metrics"]["time_to_first_token_ms"]["successful"]["mean"], 1000.0);
+    });
+    assert!(said.contains("has its first token after the whole answer: is a time in another unit?"), "{said}");
+    let (said, _) = of_another("aiperf.json", |report| times(&mut report["time_to_first_token"]["avg"], 1e-9));
+    assert!(said.contains("holds a time below a microsecond, which nothing takes"), "{said}");
+    let (said, found) = of_another("aiperf.json", |report| report["request_latency"]["unit"] = json!("furlong"));
+    assert!(
+        said.contains("request_latency is in \"furlong\", which is no unit of time that is known: left out"),
+        "{said}"
+    );
+    assert_eq!(values(&found, "elapsed"), Vec::<f64>::new());
+    let (said, _) = of_another("vllm_detailed.json", |result| result["ttfts"].as_array_mut().unwrap().truncate(1));
+    assert!(said.contains("completed requests; the others are in no number of one request"), "{said}");
+}
+
 /// Runs under a limit of 3 GB of addresses; what it said, whichever way it ended.
 #[cfg(unix)]
 fn limited(file: &Path) -> (Option<i32>, String) {
@@ -215,6 +250,7 @@ fn small_files_that_hold_many_values_do_not_fill_the_memory() {
         ("zeros.json.gz", r#"{"runs":[],"x":["#, "0,", "0]}"),
         ("in_a_row.json.gz", r#"[{"elapsed_s":1,"stats":null,"output_text_preview":"","x":["#, "0,", "0]}]"),
         ("lists.json.gz", r#"{"runs":[],"x":["#, "[0],", "0]}"),
+        ("rows.json.gz", "[", r#"{"elapsed_s":1},"#, r#"{"elapsed_s":1}]"#),
     ] {
         let (code, said) = limited(&packed(name, head, piece, tail));
         assert!(code == Some(1) && said.contains("so many values"), "{name}: {code:?} {said}");

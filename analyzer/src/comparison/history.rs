@@ -145,14 +145,20 @@ pub fn history(files: Vec<Dated>, options: &Options) -> Result<History, CompareE
     let mut against_segments = Vec::new();
     for metric in Metric::ALL.into_iter().filter(|metric| metric.definition().primary && options.shows(*metric)) {
         let Some((since, is_change)) = last_change(metric, &cells, before.len()) else { continue };
-        let base: Vec<&MeasuredFile> = before[since..].iter().map(|file| &file.file).collect();
+        let begun = beginning(metric, &cells, before.len(), options).filter(|begun| *begun > since);
+        let base: Vec<&MeasuredFile> =
+            before[since..begun.unwrap_or(before.len())].iter().map(|file| &file.file).collect();
         let of_metric = Options { metrics: vec![metric], legacy: false, ..options.clone() };
         against_segments.push(SegmentComparison {
             metric,
             since: before[since].file.name.clone(),
-            against: match is_change {
-                true => format!("the level since {}", before[since].file.name),
-                false => {
+            against: match (begun, is_change) {
+                (Some(begun), _) => format!(
+                    "the level before {}: from there on the newest and what is just before it are another",
+                    before[begun].file.name
+                ),
+                (None, true) => format!("the level since {}", before[since].file.name),
+                (None, false) => {
                     let why = levels::unchanged(levels::searched(&archived, &cells, metric));
                     format!("all files before it ({why})")
                 }
@@ -258,6 +264,19 @@ fn series(files: &[Dated], options: &Options) -> Vec<CellHistory> {
 fn starts(logs: &[f64], delta_percent: f64) -> Vec<usize> {
     let steps = segments::steps(logs, segments::FILES, difference::log_difference(delta_percent));
     [0].into_iter().chain(steps).collect()
+}
+
+/// The first file of a level that is only now long enough to be one, with the newest in it. The level that it leaves is what
+/// the newest has to be held against: among its files these two or three would make any change look possible.
+fn beginning(metric: Metric, cells: &[CellHistory], newest: usize, options: &Options) -> Option<usize> {
+    let in_newest = |cell: &&CellHistory| cell.points.last().is_some_and(|point| point.file == newest);
+    let begins = |cell: &CellHistory| {
+        let logs: Vec<f64> = cell.points.iter().map(|point| libm::log(point.geomean)).collect();
+        let last = starts(&logs, options.delta(metric)).last().copied().filter(|place| *place > 0)?;
+        let is_new = last + segments::FILES.shortest >= logs.len() && !cell.segments.contains(&last);
+        cell.points.get(last).filter(|_| is_new).map(|point| point.file).filter(|file| *file < newest)
+    };
+    cells.iter().filter(|cell| cell.metric == metric).filter(in_newest).filter_map(begins).min()
 }
 
 /// The first file since the last change of any cell that the newest file has, too, and true; without a change the first file

@@ -21,6 +21,14 @@ pub(super) fn import(documents: &[Value]) -> Result<Found, String> {
             let metric = document.get(name)?;
             scaled(metric, key, per_second(metric.get("unit").and_then(Value::as_str)?)?)
         };
+        for name in ["request_latency", "time_to_first_token", "inter_token_latency"] {
+            let Some(metric) = document.get(name).filter(|metric| number(metric, "avg").is_some()) else { continue };
+            let unit = metric.get("unit").and_then(Value::as_str);
+            if unit.and_then(per_second).is_none() {
+                let unit = unit.map_or_else(|| "names no unit".to_owned(), |unit| format!("is in {unit:?}"));
+                found.notices.push(format!("{name} {unit}, which is no unit of time that is known: left out"));
+            }
+        }
         let plain = |name: &str| document.get(name).and_then(|metric| number(metric, "avg"));
         let count = plain("request_count").or_else(|| document.get("request_latency").and_then(|m| number(m, "count")));
         let tokens = |name: &str| plain(name).filter(|n| *n >= 0.0).map(|n| n.round() as u64);

@@ -4,9 +4,11 @@
 //!
 //! * `instants` when things happened, against how long they took.
 //! * `power` powers and energies.
+//! * `scale` times and rates of another tool that are of different scales.
 
 mod instants;
 pub(super) mod power;
+mod scale;
 
 use super::instant;
 use crate::record::{MetricSeries, ResultFile, Run};
@@ -28,7 +30,7 @@ pub(super) fn doubts(file: &ResultFile) -> Vec<String> {
     let rows = file.runs.len() as u64;
     let count = |is: &dyn Fn(&Run) -> bool| file.runs.iter().filter(|run| is(run)).count();
     let stats = |run: &Run, of: fn(&crate::record::GenerationStats) -> Option<f64>| run.stats.as_ref().and_then(of);
-    let told: [(usize, &str, &str); 15] = [
+    let told: [(usize, &str, &str); 20] = [
         (
             count(&|run| stats(run, |stats| stats.generation_tps).is_some_and(|rate| rate > DECODE_TPS)),
             "decodes faster than 20000 tokens a second, which nothing does: is a time in another unit?",
@@ -108,6 +110,31 @@ pub(super) fn doubts(file: &ResultFile) -> Vec<String> {
             }),
             "has a latency below 0, which is left out",
             "have a latency below 0, which is left out",
+        ),
+        (
+            count(&scale::is_below_nothing),
+            "has a throughput below 0, which is left out",
+            "have a throughput below 0, which is left out",
+        ),
+        (
+            count(&scale::is_first_token_after_all),
+            "has its first token after the whole answer: is a time in another unit?",
+            "have their first token after the whole answer: is a time in another unit?",
+        ),
+        (
+            count(&scale::is_too_short),
+            "holds a time below a microsecond, which nothing takes: is it in another unit?",
+            "hold a time below a microsecond, which nothing takes: are they in another unit?",
+        ),
+        (
+            count(&scale::are_gaps_longer_than_all),
+            "has gaps between tokens that take ten times as long as the whole answer: is a time in another unit?",
+            "have gaps between tokens that take ten times as long as the whole answer: is a time in another unit?",
+        ),
+        (
+            count(&scale::is_throughput_of_more_than_all),
+            "has a throughput of ten times what its requests decode together: is a time in another unit?",
+            "have a throughput of ten times what their requests decode together: is a time in another unit?",
         ),
     ];
     let mut doubts: Vec<String> = told

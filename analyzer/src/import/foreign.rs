@@ -278,7 +278,7 @@ pub(super) fn scaled(value: &Value, key: &str, per: f64) -> Option<f64> {
 
 /// How many of a unit of time make a second.
 pub(crate) fn per_second(unit: &str) -> Option<f64> {
-    match unit {
+    match unit.to_ascii_lowercase().as_str() {
         "ms" => Some(MS),
         "s" | "sec" | "seconds" => Some(1.0),
         "us" | "µs" => Some(1e6),

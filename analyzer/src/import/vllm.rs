@@ -125,7 +125,14 @@ fn one(result: &Value, first: Option<f64>, found: &mut Found) -> Result<(), Stri
     row.figures.output_tps = number(result, "output_throughput");
     row.figures.requests_per_s = number(result, "request_throughput");
     if let Some(listed) = listed {
+        let before = found.rows.len();
         detailed(&listed, &row, begun_s.map(|(start, _)| start), found);
+        let told = (found.rows.len() - before) as u64;
+        if told < completed {
+            found.notices.push(format!(
+                "its lists tell {told} of {completed} completed requests; the others are in no number of one request"
+            ));
+        }
         return Ok(());
     }
     (row.figures.sent_s, row.figures.done_s) = begun_s.unzip();

@@ -17,7 +17,11 @@ use crate::units;
 /// The values of a metric in a batch that was published and not observed; None where it is to be reckoned as ever.
 pub(super) fn values(metric: Metric, batch: &Batch) -> Option<Vec<f64>> {
     let known = |name: &str| -> Vec<f64> { batch.column(name).iter().flatten().copied().collect() };
-    let published = |name: &str| Some(known(name)).filter(|values| !values.is_empty());
+    // A rate or an energy below 0 is no measurement; that one was published is known all the same.
+    let published = |name: &str| {
+        let values = known(name);
+        (!values.is_empty()).then(|| values.into_iter().filter(|value| *value >= 0.0).collect())
+    };
     match metric {
         Metric::AggregateExoMaxTimesN => published(frame::MAX_TIMES_N).or_else(|| hidden(batch)),
         Metric::AggregateTokensOverWall => published(frame::OUTPUT_TPS).or_else(|| hidden(batch)),

@@ -7,6 +7,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::report::is_wild;
+
 use analyzer::metric::{Better, Metric};
 use analyzer::summary::{CellKey, CellReport, FileReport, Report};
 
@@ -68,7 +70,7 @@ fn draw_file(file: &FileReport, keys: &[&str], text: &mut String) {
 fn configuration(text: &mut String, key: &str, value: &str) {
     let key: String =
         key.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
-    let value = value.split(char::is_control).collect::<Vec<_>>().join(" ");
+    let value = value.split(is_wild).collect::<Vec<_>>().join(" ");
     text.push_str(&format!("{key}: {value}\n"));
 }
 
@@ -121,5 +123,5 @@ fn title(metric: Metric) -> String {
 
 /// A field: spaces end it.
 fn word_of(text: &str) -> String {
-    text.chars().map(|c| if c.is_whitespace() || c.is_control() { '_' } else { c }).collect()
+    text.chars().map(|c| if c.is_whitespace() || is_wild(c) { '_' } else { c }).collect()
 }

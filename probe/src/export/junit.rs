@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
+use crate::report::is_wild;
+
 use analyzer::import::Loaded;
 use analyzer::record::{Failure, ResultFile, Run};
 use analyzer::units::ABSENT;
@@ -140,7 +142,7 @@ fn escape(text: &str) -> String {
             '"' => escaped.push_str("&quot;"),
             '\n' => escaped.push_str("&#10;"),
             '\u{FFFE}' | '\u{FFFF}' => escaped.push('\u{FFFD}'),
-            letter if letter.is_control() && letter != '\t' => escaped.push('\u{FFFD}'),
+            letter if is_wild(letter) && letter != '\t' => escaped.push('\u{FFFD}'),
             letter => escaped.push(letter),
         }
     }

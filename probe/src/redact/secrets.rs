@@ -53,6 +53,9 @@ fn scrub(word: &str, is: Next) -> (String, Next) {
     if let Some(at) = word.find("://") {
         return (url(word, at), Next::Any);
     }
+    if let Some(login) = login(word) {
+        return (login, Next::Any);
+    }
     if let Some((key, value)) = word.split_once(['=', ':']).filter(|(key, _)| is_secret(key.trim_start_matches('-'))) {
         if value.is_empty() {
             return (word.to_owned(), Next::Scheme);
@@ -70,6 +73,18 @@ fn scrub(word: &str, is: Next) -> (String, Next) {
         return (format!("{path}{}", query(&word[path.len()..])), Next::Any);
     }
     (word.to_owned(), Next::Any)
+}
+
+/// "user:password@host" as the host alone, and "user@10.0.0.5" without the user; None for what is neither. Without an address a
+/// word with "@" may be a revision or a version.
+fn login(word: &str) -> Option<String> {
+    let (user, host) = word.rsplit_once('@').filter(|(user, host)| !user.is_empty() && !host.is_empty())?;
+    let bare = host.rsplit_once(':').map_or(host, |(bare, port)| if port.parse::<u16>().is_ok() { bare } else { host });
+    let is_address = bare.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok();
+    match user.contains(':') {
+        true => Some(host.to_owned()),
+        false => is_address.then(|| format!("{GONE}@{host}")),
+    }
 }
 
 /// A URL without user, password and the values of its query.

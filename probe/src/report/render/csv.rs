@@ -1,7 +1,7 @@
 //! One line per cell and metric, unrounded. An empty field is an absent value: CSV has no other word for it that
 //! spreadsheets and data frames read as none. No text is a formula to a spreadsheet: see [`csv_field`].
 
-use analyzer::comparison::{Comparison, Side};
+use analyzer::comparison::{Comparison, Side, Verdict};
 use analyzer::explanation::Explanation;
 use analyzer::summary::{CellKey, MetricSummary, PercentileSupport, Report};
 use serde_json::Value;
@@ -173,7 +173,7 @@ fn statistics(summary: &MetricSummary) -> Result<[String; STATISTICS.len()], Ren
     ])
 }
 
-/// A comparison as CSV.
+/// A comparison as CSV: a line per cell and metric, then one per metric over all cells, with their number in the last field.
 pub(super) fn comparison(comparison: &Comparison) -> Result<String, RenderError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let rest = [
@@ -198,6 +198,7 @@ pub(super) fn comparison(comparison: &Comparison) -> Result<String, RenderError>
         "verdict",
         "words",
         "warnings",
+        "over_cells",
     ];
     writer.write_record(["base", "new", "simulated"].into_iter().chain(KEY).chain(rest))?;
     for cell in &comparison.cells {
@@ -215,17 +216,39 @@ pub(super) fn comparison(comparison: &Comparison) -> Result<String, RenderError>
                 number(metric.p),
                 number(metric.p_adjusted),
                 number(metric.resolves_percent),
-                match metric.verdict {
-                    Some(verdict) => word(&verdict)?,
-                    None => String::new(),
-                },
+                judged(metric.verdict)?,
                 metric.words.clone(),
                 metric.warnings.join("; "),
+                String::new(),
             ]);
             writer.write_record(row.iter().map(|field| csv_field(field)))?;
         }
     }
+    for whole in comparison.geomean.iter().filter(|row| row.cells > 1) {
+        let mut row = vec![comparison.base.clone(), comparison.new.clone(), comparison.simulated.to_string()];
+        row.resize(row.len() + KEY.len(), String::new());
+        row.extend([word(&whole.metric)?, whole.unit.clone()]);
+        row.extend(side(None).into_iter().chain(side(None)));
+        row.extend([
+            number(whole.change_percent),
+            number(whole.interval_percent.map(|[low, _]| low)),
+            number(whole.interval_percent.map(|[_, high]| high)),
+            number(whole.p),
+            number(whole.p_adjusted),
+            number(whole.resolves_percent),
+            judged(whole.verdict)?,
+            whole.words.clone(),
+            whole.warnings.join("; "),
+            whole.cells.to_string(),
+        ]);
+        writer.write_record(row.iter().map(|field| csv_field(field)))?;
+    }
     text(writer)
+}
+
+/// A verdict as the JSON spells it; empty where a metric is not judged.
+fn judged(verdict: Option<Verdict>) -> Result<String, RenderError> {
+    verdict.map_or_else(|| Ok(String::new()), |verdict| word(&verdict))
 }
 
 /// Explanations as CSV.
