@@ -81,7 +81,7 @@ impl Logs {
         let parts: Vec<Variance> = base.published.into_iter().chain(new.published).collect();
         let both = difference::satterthwaite(&parts);
         let scale = libm::exp(-(base.mean() + new.mean()));
-        (!parts.is_empty()).then(|| Variance { value: both.value * scale, freedom: both.freedom })
+        (!parts.is_empty()).then_some(Variance { value: both.value * scale, freedom: both.freedom })
     }
 
     /// Values, i.e. batches.
