@@ -14,6 +14,8 @@ pub struct Design {
     pub cells: usize,
     /// Sessions per side.
     pub sessions: usize,
+    /// Sessions of the new side, where it has others.
+    pub new_sessions: Option<usize>,
     /// Repeats of each cell in each session.
     pub repeats: usize,
     /// Deviation of repeats within a session.
@@ -57,7 +59,8 @@ pub fn run(design: &Design, changed: usize, change_percent: f64, trials: usize, 
     let mut counts = [0_u64; 7];
     for _ in 0..trials {
         let base = side(design, &|_| 0.0, &mut noise);
-        let new = side(design, &truth, &mut noise);
+        let sessions = design.new_sessions.unwrap_or(design.sessions);
+        let new = side(&Design { sessions, ..design.clone() }, &truth, &mut noise);
         let mut options = design.options.clone();
         if design.calibrated_by > 0 {
             let runs = side(&Design { sessions: design.calibrated_by, ..design.clone() }, &|_| 0.0, &mut noise);

@@ -24,12 +24,32 @@ fn floor(percent: f64) -> Options {
 
 /// One cell, one session a side: the hardest case, and the one of the method's first table.
 fn one_cell(repeats: usize, within: f64, between: f64, options: Options) -> Design {
-    Design { cells: 1, sessions: 1, repeats, within, between, shared: false, options, calibrated_by: 0 }
+    Design {
+        cells: 1,
+        sessions: 1,
+        new_sessions: None,
+        repeats,
+        within,
+        between,
+        shared: false,
+        options,
+        calibrated_by: 0,
+    }
 }
 
 /// Eight cells with a deviation of 1 % within and between sessions.
 fn eight_cells(sessions: usize, repeats: usize, shared: bool, options: Options) -> Design {
-    Design { cells: 8, sessions, repeats, within: 1.0, between: 1.0, shared, options, calibrated_by: 0 }
+    Design {
+        cells: 8,
+        sessions,
+        new_sessions: None,
+        repeats,
+        within: 1.0,
+        between: 1.0,
+        shared,
+        options,
+        calibrated_by: 0,
+    }
 }
 
 /// What the method's own simulation found of a design, percent, in words; "–" where it has no such figure.
@@ -88,6 +108,18 @@ fn honest() -> Vec<(String, Design, Sheet)> {
     let hard = |shared| Design { within: 0.3, between: 2.0, ..eight_cells(3, 3, shared, Options::default()) };
     designs.push(("8 cells, 3 × 3, within 0.3, between 2".into(), hard(false), Sheet { verdict: "1.3", ..UNTOLD }));
     designs.push(("the same, slow sessions slow throughout".into(), hard(true), UNTOLD));
+    // The newest of an archive: one session against many, which say how much they differ.
+    for between in [1.0, 3.0] {
+        let design = Design { between, sessions: 6, new_sessions: Some(1), ..one_cell(3, 1.0, 0.0, usual()) };
+        designs.push((format!("1 cell, 6 × 3 against 1 × 3, between {between}"), design, UNTOLD));
+    }
+    for shared in [false, true] {
+        let fate = if shared { ", slow sessions slow throughout" } else { "" };
+        let design = Design { between: 3.0, new_sessions: Some(1), ..eight_cells(12, 3, shared, usual()) };
+        designs.push((format!("8 cells, 12 × 3 against 1 × 3, between 3{fate}"), design, UNTOLD));
+    }
+    let few = Design { new_sessions: Some(1), ..eight_cells(3, 3, true, usual()) };
+    designs.push(("8 cells, 3 × 3 against 1 × 3, floor 1.5 assumed".into(), few, UNTOLD));
     designs
 }
 
