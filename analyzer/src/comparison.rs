@@ -363,6 +363,7 @@ fn compare_measured(
     let verdict = verdict::gravest(judged.chain(geomean.iter().filter_map(|row| row.verdict)));
     let residue = residue::residue(base, new);
     let mut warnings: Vec<String> = objection.iter().cloned().collect();
+    warnings.extend(on_both_sides(base, new).map(|same| same.to_string()));
     warnings.extend(warnings::of_the_whole(base, new, &cells));
     warnings.extend(warnings::of_the_sides(base, new, &residue));
     warnings.extend(options.calibration.as_ref().and_then(|known| warnings::of_the_calibration(known, &cells)));
@@ -382,17 +383,18 @@ fn compare_measured(
     })
 }
 
-/// Looks for a measurement that is on both sides. Comparing it with itself is a use of [`compare_sides`]: how much a method
-/// makes of nothing is tried that way. Who asks what changed has named the wrong file.
+/// Looks for a measurement that is on both sides. Comparing it with itself is a use of [`compare_sides`], which warns of it: how
+/// much a method makes of nothing is tried that way. Who asks what changed has named the wrong file.
 ///
 /// # Errors
 /// [`CompareError::BothSides`] names the first such pair.
 pub fn check_apart(base: &[MeasuredFile], new: &[MeasuredFile]) -> Result<(), CompareError> {
+    on_both_sides(&base.iter().collect::<Vec<_>>(), &new.iter().collect::<Vec<_>>()).map_or(Ok(()), Err)
+}
+
+fn on_both_sides(base: &[&MeasuredFile], new: &[&MeasuredFile]) -> Option<CompareError> {
     let twin = |file: &MeasuredFile| base.iter().find(|other| file.is_twin_of(other)).map(|twin| twin.name.clone());
-    match new.iter().find_map(|file| Some((twin(file)?, file.name.clone()))) {
-        Some((base, new)) => Err(CompareError::BothSides { base, new }),
-        None => Ok(()),
-    }
+    new.iter().find_map(|file| Some(CompareError::BothSides { base: twin(file)?, new: file.name.clone() }))
 }
 
 /// The JSON Schema of a comparison, generated from these types.

@@ -17,7 +17,7 @@ mod worker {
     use std::collections::BTreeMap;
 
     use analyzer::comparison::measured::MeasuredFile;
-    use analyzer::comparison::{Options, check_apart, compare_sides};
+    use analyzer::comparison::{Options, compare_sides};
     use analyzer::import::load;
     use wasm_bindgen::prelude::*;
     use web::protocol::{Answer, Ask};
@@ -78,12 +78,7 @@ mod worker {
                 let both = files.get(&base).zip(files.get(&new)).ok_or("a file of the two is not loaded any more");
                 let compared = both.map_err(str::to_owned).and_then(|(base, new)| {
                     let (base, new) = (std::slice::from_ref(base), std::slice::from_ref(new));
-                    let mut compared = compare_sides(base, new, &options).map_err(|error| error.to_string())?;
-                    // Who clicks through files sees what is wrong and picks another.
-                    if let Err(same) = check_apart(base, new) {
-                        compared.warnings.insert(0, same.to_string());
-                    }
-                    Ok(compared)
+                    compare_sides(base, new, &options).map_err(|error| error.to_string())
                 });
                 match compared {
                     Ok(comparison) => Answer::Compared { base, new, comparison: Box::new(comparison) },
