@@ -19,7 +19,7 @@ pub(crate) use columns::{
     OUTPUT_TPS, OVERHEAD, PEAK, PROMPT_TOKENS, PROMPT_TPS, PUBLISHED_POWER, REQUESTS_PER_S, SENT, SERVER_DECODE_ENERGY,
     SERVER_ENERGY, SERVER_PREFILL_ENERGY, SERVER_SAMPLES, STANDS_FOR, TPOT, TTFT, TTFT_GAP,
 };
-pub(crate) use lay_out::{cache_state, concurrency, engine, has_possible_first_token, quantization};
+pub(crate) use lay_out::{cache_state, concurrency, engine, has_possible_first_token, quantization, streamed};
 pub(crate) use pairing::pair;
 
 use std::sync::Arc;

@@ -182,9 +182,12 @@ fn difference(first: &ResultFile, other: &ResultFile) -> Option<String> {
 fn models(file: &ResultFile) -> String {
     let mut models: BTreeSet<&str> = file.runs.iter().filter_map(|run| run.model_id.as_deref()).collect();
     if models.is_empty() {
+        models.extend(file.failures.iter().filter_map(|failure| failure.model_id.as_deref()));
+    }
+    if models.is_empty() {
         models.extend(file.exoscope.as_ref().map(|provenance| provenance.target.model_id.as_str()));
     }
-    models.into_iter().collect::<Vec<_>>().join(" and ")
+    if models.is_empty() { "not told".to_owned() } else { models.into_iter().collect::<Vec<_>>().join(" and ") }
 }
 
 /// Which cells were measured, how often and how power was polled may differ: rows of further cells are further cells.

@@ -100,7 +100,7 @@ fn a_change_of_level_is_told_with_its_size_and_the_newest_is_judged_against_it()
     assert_eq!(
         found.headline,
         format!(
-            "Generation is {:.1} % slower since day08 (day 8) in the one cell. The newest file is judged against the level \
+            "The newest file: no difference found. Generation is {:.1} % slower since day08 (day 8) in the one cell. The newest file is judged against the level \
              since then, so its verdict does not tell of that change.",
             -percent
         )
@@ -144,19 +144,22 @@ fn changes_of_several_cells_are_one_and_times_that_fall_are_better() {
     assert!(found.level_changes.iter().all(|change| change.improved));
     // One a day later is the same change, and its file does not name it.
     let words = "faster since day08 (2027-01-23) in 3 of 4 cells. ";
-    assert!(found.headline.starts_with("Generation is ") && found.headline.contains(words), "{}", found.headline);
+    assert!(found.headline.contains(". Generation is ") && found.headline.contains(words), "{}", found.headline);
 }
 
 #[test]
 fn too_few_files_and_no_change_are_told_apart() {
     let few = read(&level(30.0, 6).collect::<Vec<f64>>());
-    assert_eq!(few.headline, "Levels are sought from 6 files on, the newest not counted.");
+    assert_eq!(few.headline, "The newest file: the same. Levels are sought from 6 files on, the newest not counted.");
     let why = "all files before it (levels are sought from 6 files on, the newest not counted)";
     assert_eq!(few.against_segments[0].against, why);
     let steady = read(&level(30.0, 14).collect::<Vec<f64>>());
-    assert_eq!(steady.headline, "No level change in 13 files, the newest not counted.");
+    assert_eq!(
+        steady.headline,
+        "The newest file: the same. No level change was found in 13 files, the newest not counted."
+    );
     assert_eq!(steady.against_segments[0].since, "day00");
-    let why = "all files before it (no level change in 13 files, the newest not counted)";
+    let why = "all files before it (no level change was found in 13 files, the newest not counted)";
     assert_eq!(steady.against_segments[0].against, why);
     assert!(steady.level_changes.is_empty());
 }
@@ -209,6 +212,9 @@ fn a_step_that_is_three_files_old_is_still_a_regression() {
     assert!(against.against.starts_with("the level before day12: "), "{}", against.against);
     let change = against.comparison.cells[0].metrics[0].change_percent.unwrap();
     assert!((-20.5..-19.5).contains(&change), "the whole step: {change}");
+    let said = read(&rates).headline;
+    assert!(said.starts_with("The newest file: New is ") && said.contains("slower since day12 "), "{said}");
+    assert!(said.ends_with("The newest file completes that level and is judged against the one before."), "{said}");
     // From then on the new level is the base, and the change is told as one.
     let rates: Vec<f64> = level(30.0, 12).chain(level(24.0, 4)).collect();
     let found = read(&rates);

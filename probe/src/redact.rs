@@ -151,7 +151,8 @@ impl Rewriting<'_> {
             _ if harmless::is_harmless(key, within, &text) => self.kept(edit, part, raw, scrubbed(&text)),
             // Known names become their own words; what else stands where one is expected is none that was understood.
             _ if learn::is_identity(key) || learn::is_identity(within) => {
-                let scrubbed = scrubbed(&text);
+                // A name is known as it stands, whatever looks like a secret in it.
+                let scrubbed = scrubbed(&text).filter(|_| !self.names.knows(&text));
                 let mut kept = Edit::default();
                 self.kept(&mut kept, part, raw, scrubbed);
                 if kept.text == raw && !names::is_replacement(&text) {

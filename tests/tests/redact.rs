@@ -237,7 +237,7 @@ fn names_within_sentences_that_stay_are_gone() {
     file["exoscope"]["target"]["address"] = "zebrabox:52415".into();
     file["exoscope"]["notices"] = serde_json::json!([
         "ask striped.rider+lab@zebra.example.com (a4:83:e7:12:34:56, A4-83-E7-12-34-57) or rider@zebrabox",
-        "dave:zebra-3@10.0.0.5:52415 and ssh rider@10.1.2.3",
+        "dave:zebra-3@10.0.0.5:52415 and ssh rider@10.1.2.3, bob:hunter2@build.zebra.net timed out",
         "lab/m@main by mlx@0.28.1 at 2026-11-30-10-20-30 on 11-30-10-20-30-40 took 12:34:56"
     ]);
     file["runs"][0]["model_id"] = "lab/striped@zebra.example.com".into();
@@ -246,8 +246,8 @@ fn names_within_sentences_that_stay_are_gone() {
         assert!(!text.contains(name), "{name} is left: {text}");
     }
     let after: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(after["exoscope"]["notices"][0], "ask user-2 (id-2, id-1) or user-1@host-1");
-    assert_eq!(after["exoscope"]["notices"][1], "192.0.2.1:52415 and ssh redacted@192.0.2.2");
+    assert_eq!(after["exoscope"]["notices"][0], "ask user-3 (id-2, id-1) or user-2@host-2");
+    assert_eq!(after["exoscope"]["notices"][1], "192.0.2.1:52415 and ssh redacted@192.0.2.2, host-1 timed out");
     assert_eq!(
         after["exoscope"]["notices"][2], file["exoscope"]["notices"][2],
         "revisions, versions and times are no names"

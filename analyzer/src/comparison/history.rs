@@ -75,8 +75,12 @@ pub struct CellHistory {
     pub unit: String,
     /// One point per file that has it, oldest first.
     pub points: Vec<Point>,
-    /// Where the level changed: places in `points`, the first 0. The newest point takes no part: it is what is judged.
+    /// Where the level changed: places in `points`, the first 0. The newest point takes part only where it completes a level: else
+    /// it is what is judged.
     pub segments: Vec<usize>,
+    /// Whether the last level is one only with the newest point in it.
+    #[serde(default)]
+    pub newest_completes: bool,
 }
 
 /// One file's value.
@@ -145,7 +149,7 @@ pub fn history(files: Vec<Dated>, options: &Options) -> Result<History, CompareE
     let mut against_segments = Vec::new();
     for metric in Metric::ALL.into_iter().filter(|metric| metric.definition().primary && options.shows(*metric)) {
         let Some((since, is_change)) = last_change(metric, &cells, before.len()) else { continue };
-        let begun = beginning(metric, &cells, before.len(), options).filter(|begun| *begun > since);
+        let begun = beginning(metric, &cells, before.len()).filter(|begun| *begun > since);
         let base: Vec<&MeasuredFile> =
             before[since..begun.unwrap_or(before.len())].iter().map(|file| &file.file).collect();
         let of_metric = Options { metrics: vec![metric], legacy: false, ..options.clone() };
@@ -166,7 +170,10 @@ pub fn history(files: Vec<Dated>, options: &Options) -> Result<History, CompareE
             comparison: compare_measured(&base, &[&newest.file], &of_metric)?,
         });
     }
-    let compared = against_week.iter().chain(against_segments.iter().map(|segment| &segment.comparison));
+    let compared: Vec<&Comparison> =
+        against_segments.iter().map(|segment| &segment.comparison).chain(&against_week).collect();
+    let verdict = verdict::gravest(compared.iter().map(|compared| compared.verdict));
+    let newest_said = of_the_newest(verdict, &compared);
     let level_changes = levels::changes(&archived, &cells);
     // The first file of the week is still of the level before.
     let first_of_week = before.iter().position(|file| file.at_s >= newest.at_s - WEEK_S && file.at_s < newest.at_s);
@@ -178,15 +185,26 @@ pub fn history(files: Vec<Dated>, options: &Options) -> Result<History, CompareE
         );
     }
     Ok(History {
-        headline: levels::headline(&archived, &cells, &level_changes),
+        headline: format!("{newest_said} {}", levels::headline(&archived, &cells, &level_changes)),
         level_changes,
-        verdict: verdict::gravest(compared.map(|compared| compared.verdict)),
+        verdict,
         files: archived,
         cells,
         against_week,
         against_segments,
         notices,
     })
+}
+
+/// The first glance at the newest file.
+fn of_the_newest(verdict: Verdict, compared: &[&Comparison]) -> String {
+    let said = compared.iter().find(|compared| compared.verdict == verdict).map(|compared| compared.headline.as_str());
+    match (verdict, said) {
+        (Verdict::Regressed | Verdict::Improved, Some(said)) => format!("The newest file: {said}"),
+        (Verdict::Same, _) => "The newest file: the same.".to_owned(),
+        (Verdict::NotComparable, _) => "The newest file cannot be compared.".to_owned(),
+        _ => "The newest file: no difference found.".to_owned(),
+    }
 }
 
 /// The JSON Schema of a history, generated from these types.
@@ -247,13 +265,22 @@ fn series(files: &[Dated], options: &Options) -> Vec<CellHistory> {
     points
         .into_iter()
         .map(|((cell, metric), points)| {
-            let logs: Vec<f64> =
-                points.iter().filter(|point| point.file < newest).map(|point| libm::log(point.geomean)).collect();
+            let logs: Vec<f64> = points.iter().map(|point| libm::log(point.geomean)).collect();
+            let before = points.iter().filter(|point| point.file < newest).count();
+            let (mut segments, whole) =
+                (starts(&logs[..before], options.delta(metric)), starts(&logs, options.delta(metric)));
+            // A level that the newest completes is not told from the files before it alone, or at another place.
+            let newest_completes = before < logs.len()
+                && whole.last().is_some_and(|last| *last > 0 && last + segments::FILES.shortest >= logs.len());
+            if newest_completes {
+                segments = whole;
+            }
             CellHistory {
                 cell: cell.clone(),
                 metric,
                 unit: metric.definition().unit.to_owned(),
-                segments: starts(&logs, options.delta(metric)),
+                segments,
+                newest_completes,
                 points,
             }
         })
@@ -266,17 +293,12 @@ fn starts(logs: &[f64], delta_percent: f64) -> Vec<usize> {
     [0].into_iter().chain(steps).collect()
 }
 
-/// The first file of a level that is only now long enough to be one, with the newest in it. The level that it leaves is what
-/// the newest has to be held against: among its files these two or three would make any change look possible.
-fn beginning(metric: Metric, cells: &[CellHistory], newest: usize, options: &Options) -> Option<usize> {
-    let in_newest = |cell: &&CellHistory| cell.points.last().is_some_and(|point| point.file == newest);
-    let begins = |cell: &CellHistory| {
-        let logs: Vec<f64> = cell.points.iter().map(|point| libm::log(point.geomean)).collect();
-        let last = starts(&logs, options.delta(metric)).last().copied().filter(|place| *place > 0)?;
-        let is_new = last + segments::FILES.shortest >= logs.len() && !cell.segments.contains(&last);
-        cell.points.get(last).filter(|_| is_new).map(|point| point.file).filter(|file| *file < newest)
-    };
-    cells.iter().filter(|cell| cell.metric == metric).filter(in_newest).filter_map(begins).min()
+/// The first file of a level that is one only with the newest in it. The level that it leaves is what the newest has to be held
+/// against: among its files these two or three would make any change look possible.
+fn beginning(metric: Metric, cells: &[CellHistory], newest: usize) -> Option<usize> {
+    let of_metric = cells.iter().filter(|cell| cell.metric == metric && cell.newest_completes);
+    let begins = |cell: &CellHistory| cell.points.get(*cell.segments.last()?).map(|point| point.file);
+    of_metric.filter_map(begins).filter(|file| *file < newest).min()
 }
 
 /// The first file since the last change of any cell that the newest file has, too, and true; without a change the first file
@@ -287,7 +309,10 @@ fn last_change(metric: Metric, cells: &[CellHistory], newest: usize) -> Option<(
     let earlier: BTreeSet<usize> =
         of_metric().flat_map(|cell| &cell.points).map(|point| point.file).filter(|file| *file < newest).collect();
     let changed = of_metric()
-        .filter_map(|cell| Some((cell, cell.segments.last().filter(|place| **place > 0)?)))
+        .filter_map(|cell| {
+            let established = &cell.segments[..cell.segments.len() - usize::from(cell.newest_completes)];
+            Some((cell, established.last().filter(|place| **place > 0)?))
+        })
         .filter_map(|(cell, place)| cell.points.get(*place))
         .map(|point| point.file)
         .filter(|file| *file < newest)

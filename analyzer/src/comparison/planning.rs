@@ -111,7 +111,13 @@ pub fn plan(design: Design, known: Known<'_>, options: &Options) -> Result<Plan,
         .collect();
     let mut notices = Vec::new();
     if metrics.is_empty() {
-        notices.push("the noise is not known: give a file, a calibration, or --noise".to_owned());
+        notices.push(match known.file {
+            Some(file) => format!(
+                "the noise is not known: {} has no repeats of a judged metric; give a calibration, or --noise",
+                file.name
+            ),
+            None => "the noise is not known: give a file, a calibration, or --noise".to_owned(),
+        });
     }
     notices.extend(unknown_within(&metrics));
     if design.sessions == 1 {

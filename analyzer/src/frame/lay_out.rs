@@ -161,7 +161,7 @@ pub(super) fn cache(run: &Run) -> CacheState {
 
 /// exo's files do not say whether an answer was streamed, but they show it: streams spell the peak memory `in_bytes` and
 /// carry no power account; the client's own fallback for a stream without statistics writes a peak of 0.
-pub(super) fn streamed(run: &Run) -> Option<bool> {
+pub(crate) fn streamed(run: &Run) -> Option<bool> {
     if let Some(detail) = &run.exoscope {
         return Some(detail.streamed);
     }

@@ -1,6 +1,7 @@
 //! Rows of zeros, which exo's client writes for a stream that failed: failures, and no requests of 0 tok/s.
 
 use super::Loaded;
+use crate::frame;
 use crate::record::{Failure, FailureKind, ResultFile, Run};
 use crate::units;
 
@@ -64,7 +65,7 @@ fn failure(run: &Run) -> Failure {
         session: 0,
         start: None,
         use_prefix_cache: false,
-        streamed: true,
+        streamed: frame::streamed(run).unwrap_or(false),
         sent_s: None,
         ended_s: None,
         frames: None,

@@ -68,7 +68,7 @@ const EXO_LOG: &str = "a console log of exo's bench";
 /// A tool's own definition by its documentation and source, where they were read; None where they were not.
 fn of_tool(format: &str, metric: Metric) -> Option<&'static str> {
     let is = |name: &str| format.contains(name);
-    if is("llama-bench") {
+    if is("llama-bench") && !is("llama-benchy") {
         llama_bench(metric)
     } else if is("llama-batched-bench") {
         batched(metric)

@@ -93,9 +93,21 @@ impl Arguments {
             let nothing = if is_empty_pattern { "no file fits this pattern" } else { "no result file in it" };
             return Err(CliError::incomparable(format!("{whole}: {nothing}")));
         }
-        let found = history::history(files, &options).map_err(refused)?;
+        let mut found = history::history(files, &options).map_err(refused)?;
         let newest = found.files.last().map(|file| PathBuf::from(&file.name));
         let unread = newest.as_deref().and_then(|newest| left_out.iter().find(|path| is_newer_result(path, newest)));
+        if let Some(path) = unread {
+            let words = format!("{} is newer than what was judged and cannot be read", shown(path));
+            found.notices.insert(0, words);
+        }
+        let ahead = found.files.last().filter(|file| file.at_s > jiff::Timestamp::now().as_second() as f64 + DAY_S);
+        if let Some(file) = ahead {
+            let words = format!(
+                "{} is dated in the future ({}): what was measured since is not the newest",
+                file.name, file.at
+            );
+            found.notices.insert(0, words);
+        }
         let text =
             render::history(&found, self.format, Look::of(self.output.as_deref())).map_err(CliError::incomparable)?;
         document::write(self.output.as_deref(), &text).map_err(CliError::incomparable)?;
@@ -119,6 +131,9 @@ impl Arguments {
         }
     }
 }
+
+/// Clocks of machines differ, and their zones are sometimes mistaken: a day ahead is none of these, s.
+const DAY_S: f64 = 86_400.0;
 
 /// Whether a file that could not be read should have been judged: by its name it is a result file, and it was written after
 /// the newest that could.

@@ -78,8 +78,8 @@ fn add_metric(families: &mut Families, key: &[(&str, String)], summary: &MetricS
     let (unit, factor) = base(&summary.unit);
     let stem = stem(summary.metric, &unit);
     let name = format!("exoscope_{stem}_{unit}");
-    // Of the requests behind a figure the least and the most are not known.
-    let ends = summary.published.is_none();
+    // Of the requests behind a figure the least and the most are not known, and one value has none.
+    let ends = summary.published.is_none() && summary.n > 1;
     let quantiles = [("0", summary.min, ends), ("0.5", summary.median, true), ("1", summary.max, ends)];
     let quantiles = quantiles.into_iter().filter(|(.., known)| *known).map(|(quantile, value, _)| {
         let with: Vec<(&str, String)> = key.iter().cloned().chain([("quantile", quantile.to_owned())]).collect();

@@ -216,6 +216,14 @@ impl Learner {
                 _ => {}
             }
         }
+        // "user:password@host", whose user and password go by themselves.
+        for token in text.split(|c: char| c.is_whitespace() || "\"'`<>()[]{},;|".contains(c)) {
+            if let Some((_, host)) =
+                token.rsplit_once('@').filter(|(user, _)| user.contains(':') && !user.contains("//"))
+            {
+                self.host(host);
+            }
+        }
         for token in text.split(|c: char| !(c.is_ascii_hexdigit() || c == ':' || c == '-')) {
             if is_hardware_address(token.trim_matches([':', '-'])) {
                 self.learn(token.trim_matches([':', '-']), Kind::Serial);

@@ -1,6 +1,7 @@
 //! What each name is replaced by: the same word everywhere.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::sync::LazyLock;
 
 use super::edit::Edit;
@@ -74,7 +75,8 @@ impl Names {
             let width = list.len().to_string().len();
             let replacements: Vec<String> = (1..=list.len()).map(|number| kind.replacement(number, width)).collect();
             // What an earlier redaction put in place stays, whatever order such words have among each other.
-            let kept: BTreeSet<&String> = list.iter().copied().filter(|name| replacements.contains(name)).collect();
+            let kept: BTreeSet<&String> =
+                list.iter().copied().filter(|name| replacements.contains(name) || is_own_word(name)).collect();
             let mut free = replacements.iter().filter(|word| !kept.contains(word));
             for name in list {
                 let word = if kept.contains(name) { Some(name) } else { free.next() };
@@ -186,6 +188,15 @@ fn collect(schema: &serde_json::Value, fields: &mut BTreeSet<String>) {
     }
     let inner = schema.as_object().into_iter().flat_map(|object| object.values());
     inner.chain(schema.as_array().into_iter().flatten()).for_each(|inner| collect(inner, fields));
+}
+
+/// Whether a name is one that an earlier redaction put in place, whatever its number.
+fn is_own_word(name: &str) -> bool {
+    match name.parse() {
+        Ok(IpAddr::V4(address)) => matches!(address.octets(), [192, 0, 2, _] | [198, 18, ..]),
+        Ok(IpAddr::V6(address)) => matches!(address.segments(), [0x2001, 0xdb8, ..]),
+        Err(_) => is_replacement(name),
+    }
 }
 
 /// Whether a string is what names are replaced by, or an address that is none.

@@ -29,7 +29,8 @@ pub struct LevelChange {
     pub at: String,
     /// Geometric mean of the files of the level before.
     pub before: f64,
-    /// Geometric mean of the files since, up to the next change or to the newest file, which takes no part.
+    /// Geometric mean of the files since, up to the next change or to the newest file, which takes part only where it completes
+    /// the level.
     pub after: f64,
     /// Change from the one to the other, percent.
     pub change_percent: f64,
@@ -48,7 +49,10 @@ pub(super) fn changes(files: &[ArchivedFile], cells: &[CellHistory]) -> Vec<Leve
 
 fn of_cell(files: &[ArchivedFile], cell: &CellHistory) -> Vec<LevelChange> {
     let newest = files.len().saturating_sub(1);
-    let end = cell.points.iter().filter(|point| point.file < newest).count();
+    let end = match cell.newest_completes {
+        true => cell.points.len(),
+        false => cell.points.iter().filter(|point| point.file < newest).count(),
+    };
     let ends = cell.segments.iter().skip(1).copied().chain([end]);
     let levels: Vec<(usize, Option<f64>)> =
         cell.segments.iter().zip(ends).map(|(from, to)| (*from, level(cell, *from, to))).collect();
@@ -118,9 +122,13 @@ pub(super) fn headline(files: &[ArchivedFile], cells: &[CellHistory], changes: &
                 && cell.points.last().is_some_and(|point| point.file == newest)
         })
     };
-    let judged = match changes.iter().filter(is_near).any(is_judged) {
-        true => " The newest file is judged against the level since then, so its verdict does not tell of that change.",
-        false => "",
+    let completes = cells.iter().any(|cell| cell.newest_completes);
+    let judged = match (changes.iter().filter(is_near).any(is_judged), completes) {
+        (true, true) => " The newest file completes that level and is judged against the one before.",
+        (true, false) => {
+            " The newest file is judged against the level since then, so its verdict does not tell of that change."
+        }
+        (false, _) => "",
     };
     capital(format!("{}.{judged}", parts.join("; ")))
 }
@@ -143,7 +151,7 @@ pub(super) fn unchanged(searched: usize) -> String {
     if searched < FILES.fewest {
         return format!("levels are sought from {} files on, the newest not counted", FILES.fewest);
     }
-    format!("no level change in {searched} files, the newest not counted")
+    format!("no level change was found in {searched} files, the newest not counted")
 }
 
 /// The day of "2026-03-09T06:00:00Z"; other words as they are.
