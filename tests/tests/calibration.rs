@@ -118,6 +118,10 @@ fn honest() -> Vec<(String, Design, Sheet)> {
         let design = Design { between: 3.0, new_sessions: Some(1), ..eight_cells(12, 3, shared, usual()) };
         designs.push((format!("8 cells, 12 × 3 against 1 × 3, between 3{fate}"), design, UNTOLD));
     }
+    for sessions in [2, 3, 4] {
+        let design = Design { between: 5.0, sessions, new_sessions: Some(1), ..one_cell(3, 1.0, 0.0, usual()) };
+        designs.push((format!("1 cell, {sessions} × 3 against 1 × 3, between 5"), design, UNTOLD));
+    }
     let few = Design { new_sessions: Some(1), ..eight_cells(3, 3, true, usual()) };
     designs.push(("8 cells, 3 × 3 against 1 × 3, floor 1.5 assumed".into(), few, UNTOLD));
     designs

@@ -39,7 +39,9 @@ impl Move {
 pub(super) fn between_sessions(metric: Metric, means: &[f64]) -> Option<Move> {
     let smallest = course::smallest_of_logarithms(metric);
     let sessions = means.len();
-    let steps = segments::steps(means, segments::BATCHES, smallest.by_slope);
+    // A session is the mean of its repeats, as a file of an archive is; of many, single wild ones are no level.
+    let search = if sessions < segments::BATCHES.fewest { segments::FILES } else { segments::BATCHES };
+    let steps = segments::steps(means, search, smallest.by_slope);
     if let (Some(last), [first, .., end]) = (steps.last(), segments::levels(means, &steps).as_slice()) {
         return Some(Move { sessions, step: Some(*last), change: end - first });
     }

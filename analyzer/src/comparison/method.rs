@@ -45,29 +45,42 @@ impl Source<'_> {
     }
 
     /// Between sessions: measured on both sides, before calibrated, declared, measured on one side, and assumed. The pairs are
-    /// one, or all that a row of the geometric mean is of.
-    fn between(&self, pairs: &[&Pair]) -> Between {
+    /// one, or all that a row of the geometric mean is of. Of several answers the one with the wider interval stands.
+    fn between(&self, pairs: &[&Pair]) -> Vec<Between> {
         let all = |holds: fn(&Pair) -> bool| pairs.iter().all(|pair| holds(pair));
         if let (true, Some(measured)) =
             (all(|(base, new)| base.sessions() >= 2 && new.sessions() >= 2), self.learnt.between)
         {
-            return Between::Measured(measured);
+            return vec![Between::Measured(measured)];
         }
         let calibration = self.options.calibration.as_ref();
         if let Some(calibrated) = calibration.and_then(|calibration: &Calibration| calibration.between(self.metric)) {
-            return Between::Calibrated(calibrated);
+            return vec![Between::Calibrated(calibrated)];
         }
         if let Some(percent) = self.options.floor_percent {
-            return Between::Declared(percent / 100.0);
+            return vec![Between::Declared(percent / 100.0)];
         }
         let most = |(base, new): &Pair| base.sessions().max(new.sessions());
         let fewest = pairs.iter().map(|pair| most(pair)).min().unwrap_or(1);
-        match (self.learnt.of_one_side, self.learnt.of_few, variance::floor(self.metric)) {
-            (Some(means), ..) if fewest >= SESSIONS_WANTED => Between::OfOneSide(means),
-            (_, Some(few), floor) if fewest >= 2 && few > floor.unwrap_or(0.0) => Between::OfFew(few),
-            (.., Some(floor)) => Between::Assumed(floor),
-            (.., None) => Between::Unknown,
+        let assumed = variance::floor(self.metric).map_or(Between::Unknown, Between::Assumed);
+        match (self.learnt.of_one_side, self.learnt.of_few) {
+            (Some(means), _) if fewest >= SESSIONS_WANTED => vec![Between::OfOneSide(means)],
+            (_, Some(few)) if fewest >= 2 => vec![assumed, Between::OfFew(few)],
+            _ => vec![assumed],
         }
+    }
+
+    /// The same for a cell, which keeps its own where its sessions differ by more than those of the others.
+    fn between_of(&self, place: usize, pair: &Pair) -> (Vec<Between>, bool) {
+        let mut found = self.between(&[pair]);
+        let Some(own) = self.learnt.own_between(place) else { return (found, false) };
+        let mut is_own = false;
+        for between in &mut found {
+            if let Between::Measured(means) | Between::OfOneSide(means) | Between::OfFew(means) = between {
+                (*means, is_own) = (own, true);
+            }
+        }
+        (found, is_own)
     }
 
     fn one(&self, place: usize, pair: &Pair, critical: &mut Critical) -> Weighed {
@@ -95,20 +108,25 @@ impl Source<'_> {
         if within.is_some_and(|(_, own)| own) {
             weighed.warnings.push("noisier than the other cells: judged by its own deviation".to_owned());
         }
-        let between = self.between(&[pair]);
-        weighed.warnings.extend(self.words(between, &[pair]));
         let published = Logs::published_error(base, new).filter(|_| within.is_none());
         if published.is_some() {
             weighed.warnings.push("no repeats: the deviations that were published stand for them".to_owned());
         }
-        weighed.warnings.extend(unrepeated(within.is_some() || published.is_some(), between));
-        let squared_error = match (within, published) {
+        let (candidates, is_own) = self.between_of(place, pair);
+        if is_own {
+            weighed
+                .warnings
+                .push("its sessions differ by more than those of the other cells: judged by its own".to_owned());
+        }
+        let (between, squared_error) = widest(candidates, critical, |between, critical| match (within, published) {
             (Some((within, _)), _) => Some(variance::squared_error(within, between, pair, critical)),
             (None, Some(error)) => {
                 Some(variance::combined(Repeats::steady(error), between, variance::sessions(pair), critical))
             }
             (None, None) => variance::of_sessions(between, variance::sessions(pair)),
-        };
+        });
+        weighed.warnings.extend(self.words(between, &[pair]));
+        weighed.warnings.extend(unrepeated(within.is_some() || published.is_some(), between));
         weighed.effect = squared_error.and_then(|error| Effect::of(new.mean() - base.mean(), error, critical));
         weighed.permutation = permutation::of(base, new);
         if let Some(effect) = &weighed.effect
@@ -145,9 +163,10 @@ impl Source<'_> {
             Between::OfOneSide(means) => {
                 format!("{many} differ by {}, which is taken for both sides: {lone}", percent(means.value.sqrt()))
             }
-            Between::OfFew(deviation) => {
-                format!("{many} are few and differ by {}, which is taken for both sides: {lone}", percent(deviation))
-            }
+            Between::OfFew(means) => format!(
+                "{many} are few and differ by {}, which is taken for both sides: {lone}",
+                percent(means.value.sqrt())
+            ),
             Between::Calibrated(variance) => {
                 let deviation = percent(variance.value.sqrt());
                 format!("deviation between sessions from the calibration, {deviation}: a side has one session")
@@ -211,31 +230,53 @@ impl Source<'_> {
         // A session that is slow may be slow in all its cells: more cells do not make fewer sessions more.
         let sessions = pairs.iter().map(|pair| variance::sessions(pair)).fold(0.0, f64::max);
         let (bases, news): (Vec<_>, Vec<_>) = pairs.iter().map(|(base, new)| (base, new)).unzip();
-        let between = match self.between(pairs) {
-            Between::Measured(_) => variance::Means::of([&bases, &news]).overall().map(Between::Measured)?,
-            // Sessions over all their cells, where one side has enough of them in every cell; else as of one cell.
-            Between::OfOneSide(means) => {
-                let is_many = |side: &&Vec<&Logs>| side.iter().all(|logs| logs.sessions() >= SESSIONS_WANTED);
-                let many = [&bases, &news].into_iter().filter(is_many);
-                Between::OfOneSide(variance::Means::of(many).overall().filter(|all| all.value > 0.0).unwrap_or(means))
-            }
-            other => other,
+        // Sessions over all their cells, where one side has enough of them in every cell; else as of one cell.
+        let over_all = |means: Variance, least: usize| {
+            let is_many = |side: &&Vec<&Logs>| side.iter().all(|logs| logs.sessions() >= least);
+            let many = [&bases, &news].into_iter().filter(is_many);
+            variance::Means::of(many).overall().filter(|all| all.value > 0.0).unwrap_or(means)
         };
-        weighed.warnings.extend(self.words(between, pairs));
-        weighed.warnings.extend(unrepeated(repeats.is_some(), between));
-        let squared_error = match repeats {
+        let candidates = self.between(pairs).into_iter().map(|between| match between {
+            Between::Measured(means) => {
+                Between::Measured(variance::Means::of([&bases, &news]).overall().unwrap_or(means))
+            }
+            Between::OfOneSide(means) => Between::OfOneSide(over_all(means, SESSIONS_WANTED)),
+            Between::OfFew(means) => Between::OfFew(over_all(means, 2)),
+            other => other,
+        });
+        let (between, squared_error) = widest(candidates.collect(), critical, |between, critical| match repeats {
             Some(repeats) => Some(variance::combined(repeats, between, sessions, critical)),
             None => variance::of_sessions(between, sessions),
-        };
+        });
+        weighed.warnings.extend(self.words(between, pairs));
+        weighed.warnings.extend(unrepeated(repeats.is_some(), between));
         weighed.effect = squared_error.and_then(|error| Effect::of(difference, error, critical));
         Some(weighed)
     }
 }
 
+/// The answer with the widest interval, and the squared error by it.
+fn widest(
+    candidates: Vec<Between>,
+    critical: &mut Critical,
+    mut error: impl FnMut(Between, &mut Critical) -> Option<Variance>,
+) -> (Between, Option<Variance>) {
+    let mut widest: Option<(f64, Between, Option<Variance>)> = None;
+    for between in candidates {
+        let squared = error(between, critical);
+        let width = squared.and_then(|squared| critical.half_width(squared)).unwrap_or(0.0);
+        if widest.as_ref().is_none_or(|(known, ..)| width > *known) {
+            widest = Some((width, between, squared));
+        }
+    }
+    widest.map_or((Between::Unknown, None), |(_, between, squared)| (between, squared))
+}
+
 /// That nothing shows how repeats differ. Sessions of one value each hold that in what they differ by; else what is assumed or
 /// declared of sessions has to stand for it.
 fn unrepeated(repeated: bool, between: Between) -> Option<String> {
-    let hold_it = matches!(between, Between::Measured(_) | Between::OfOneSide(_) | Between::Unknown);
+    let hold_it =
+        matches!(between, Between::Measured(_) | Between::OfOneSide(_) | Between::OfFew(_) | Between::Unknown);
     (!repeated && !hold_it)
         .then(|| "no repeats anywhere: the deviation between sessions stands for all of it".to_owned())
 }

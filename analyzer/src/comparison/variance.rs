@@ -13,6 +13,7 @@ use super::logs::Logs;
 use super::verdict::Critical;
 use crate::metric::Metric;
 use crate::statistics::difference::{self, Variance};
+use crate::statistics::interval;
 
 /// Both sides of a cell.
 pub(super) type Pair = (Logs, Logs);
@@ -28,8 +29,9 @@ pub(super) enum Between {
     Calibrated(Variance),
     /// Declared: this standard deviation of logarithms.
     Declared(f64),
-    /// Of the few sessions of one side, which say too little of it, and more than what would be assumed.
-    OfFew(f64),
+    /// Of the two to four sessions of one side: the variance of their means. It stands where its interval is wider than the
+    /// one by what is assumed.
+    OfFew(Variance),
     /// Assumed.
     Assumed(f64),
     /// Nobody has said anything of how the metric differs between sessions.
@@ -47,8 +49,10 @@ pub(super) struct Learnt {
     pub(super) between: Option<Variance>,
     /// Of the session means of all sides that have [`SESSIONS_WANTED`] or more; None where they do not differ.
     pub(super) of_one_side: Option<Variance>,
-    /// What sessions add, by all sides that have two or more: a deviation of logarithms.
-    pub(super) of_few: Option<f64>,
+    /// Of the session means of all sides that have two or more; None where they do not differ.
+    pub(super) of_few: Option<Variance>,
+    /// Cells whose sessions differ by more than those of the rest, which keep their own variance, by place.
+    own_between: BTreeMap<usize, Variance>,
 }
 
 /// Cells with more than this ratio of their own variance to that of all others keep their own: pooled, they would look
@@ -90,20 +94,56 @@ pub(super) fn learn(pairs: &[&Pair]) -> Learnt {
     }
     let pooled =
         pool(&mut within.iter().enumerate().filter(|(place, _)| !own.contains_key(place)).map(|(_, part)| *part));
-    let (bases, news): (Vec<&Logs>, Vec<&Logs>) = pairs
+    let own_between = restless(pairs);
+    let rest: Vec<&Pair> =
+        pairs.iter().enumerate().filter(|(place, _)| !own_between.contains_key(place)).map(|(_, pair)| *pair).collect();
+    let (bases, news): (Vec<&Logs>, Vec<&Logs>) = rest
         .iter()
         .filter(|(base, new)| base.sessions() >= 2 && new.sessions() >= 2)
         .map(|(base, new)| (base, new))
         .unzip();
-    let of_few = with_sessions(pairs, 2);
+    let of_sides = |least: usize| Means::of(&with_sessions(&rest, least)).variance().filter(|means| means.value > 0.0);
     Learnt {
         between: Means::of([&bases, &news]).variance(),
-        of_one_side: Means::of(&with_sessions(pairs, SESSIONS_WANTED)).variance().filter(|means| means.value > 0.0),
-        of_few: Means::of(&of_few).variance().map(|means| added(means, pooled, of_few.iter().flatten().copied())),
+        of_one_side: of_sides(SESSIONS_WANTED),
+        of_few: of_sides(2),
         pooled,
         own,
+        own_between,
     }
 }
+
+/// Cells whose session means vary by more than [`NOISIER`] times those of all others, with their own variance.
+fn restless(pairs: &[&Pair]) -> BTreeMap<usize, Variance> {
+    let of: Vec<(f64, usize)> = pairs
+        .iter()
+        .map(|(base, new)| {
+            let (base, new) = (Means::of([&vec![base]]), Means::of([&vec![new]]));
+            (base.squares + new.squares, base.freedom + new.freedom)
+        })
+        .collect();
+    let whole = of.iter().fold(0, |sum, (_, freedom)| sum + freedom);
+    let is_restless = |place: usize, (squares, freedom): (f64, usize)| {
+        // The others anew for each: a large part taken out of a sum would leave nothing but its rounding.
+        let others = of.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, of)| of.0).sum::<f64>();
+        let (alone, others) = (variance(squares, freedom)?, variance(others, whole - freedom)?);
+        // Few sessions differ by so much by chance, and taken out of the pool they would leave it too sure of itself.
+        let by_chance = interval::chance_of_ratio(alone.value / others.value, alone.freedom, others.freedom);
+        (alone.value > NOISIER * others.value && by_chance * (pairs.len() as f64) < RESTLESS_P)
+            .then_some((place, alone))
+    };
+    // Most comparisons have one session a side, and nothing to look for.
+    if whole == 0 || pairs.len() > MOST_SEARCHED {
+        return BTreeMap::new();
+    }
+    of.iter().enumerate().filter_map(|(place, of)| is_restless(place, *of)).collect()
+}
+
+/// A cell is restless when chance makes any cell of steady ones so in fewer than this share of comparisons.
+const RESTLESS_P: f64 = 0.005;
+
+/// Of more cells than this no one stands out, and looking at each beside all others would take forever.
+const MOST_SEARCHED: usize = 2000;
 
 /// The cells of each side that have this many sessions.
 fn with_sessions<'a>(pairs: &[&'a Pair], least: usize) -> [Vec<&'a Logs>; 2] {
@@ -111,12 +151,6 @@ fn with_sessions<'a>(pairs: &[&'a Pair], least: usize) -> [Vec<&'a Logs>; 2] {
         pairs.iter().map(|pair| side(pair)).filter(|logs| logs.sessions() >= least).collect()
     };
     [of(|pair| &pair.0), of(|pair| &pair.1)]
-}
-
-/// The deviation that sessions add: of their means, less what repeats explain of it.
-fn added<'a>(means: Variance, within: Option<Variance>, cells: impl Iterator<Item = &'a Logs> + Clone) -> f64 {
-    let shares = cells.clone().map(Logs::share_of_repeats).sum::<f64>() / cells.count() as f64;
-    (means.value - within.map_or(0.0, |within| within.value * shares)).max(0.0).sqrt()
 }
 
 /// Mean of squared deviations; None without degrees of freedom.
@@ -197,6 +231,11 @@ impl Means {
 }
 
 impl Learnt {
+    /// The variance of its session means that a restless cell keeps.
+    pub(super) fn own_between(&self, place: usize) -> Option<Variance> {
+        self.own_between.get(&place).copied()
+    }
+
     /// The variance within sessions that holds for a cell, and whether it is the cell's own.
     pub(super) fn within(&self, place: usize) -> Option<(Variance, bool)> {
         self.own.get(&place).map(|own| (*own, true)).or_else(|| self.pooled.map(|pooled| (pooled, false)))
@@ -260,12 +299,13 @@ pub(super) fn lone(pair: &Pair) -> f64 {
 /// nobody knows by how much.
 pub(super) fn of_sessions(between: Between, sessions: f64) -> Option<Variance> {
     Some(match between {
-        Between::Assumed(deviation) | Between::Declared(deviation) | Between::OfFew(deviation) => {
+        Between::Assumed(deviation) | Between::Declared(deviation) => {
             Variance { value: deviation * deviation * sessions, freedom: f64::INFINITY }
         }
-        Between::Calibrated(variance) | Between::Measured(variance) | Between::OfOneSide(variance) => {
-            scaled(variance, sessions)
-        }
+        Between::Calibrated(variance)
+        | Between::Measured(variance)
+        | Between::OfOneSide(variance)
+        | Between::OfFew(variance) => scaled(variance, sessions),
         Between::Unknown => return None,
     })
 }
@@ -300,7 +340,7 @@ pub(super) fn combined(repeats: Repeats, between: Between, sessions: f64, critic
         // what it says however many sessions there are. It can come out small by luck, below what repeats alone explain;
         // then the wider of the two intervals stands. Going by the larger variance would not do: few sessions fall below
         // often, and the many degrees of freedom of the repeats would make that luck look like knowledge.
-        (Between::Measured(_) | Between::OfOneSide(_), Some(means)) => {
+        (Between::Measured(_) | Between::OfOneSide(_) | Between::OfFew(_), Some(means)) => {
             let whole = difference::satterthwaite(&[means, repeats.lone]);
             let wider = critical.half_width(repeats.steady) > critical.half_width(whole);
             let stands = if wider { repeats.steady } else { whole };

@@ -66,6 +66,18 @@ fn lower_tail(t: f64, freedom: f64) -> Option<f64> {
 /// From here on Student's t and the normal distribution agree to within 10⁻⁷ of the point, and the series below lose as much.
 const NORMAL_FROM: f64 = 1e8;
 
+/// The probability that a ratio of two variances of the same noise, of these degrees of freedom, is above `ratio` (Fisher's F;
+/// Abramowitz & Stegun 26.6.2). 1 for what is no positive ratio.
+#[must_use]
+pub(crate) fn chance_of_ratio(ratio: f64, above: f64, below: f64) -> f64 {
+    let (one, other) = (above * ratio, below);
+    let whole = one + other;
+    if !(ratio > 0.0 && whole.is_finite()) {
+        return if ratio > 0.0 { 0.0 } else { 1.0 };
+    }
+    incomplete_beta(other / whole, one / whole, below / 2.0, above / 2.0)
+}
+
 /// The probability that of `trials` fair coins at least `heads` show heads; None for no heads asked or more than trials.
 ///
 /// As the incomplete beta function I½(heads, trials − heads + 1), which takes √n steps where adding up would take n.
@@ -126,6 +138,20 @@ const MOST_TERMS: u32 = 100_000;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_chance_of_a_ratio_is_scipys() {
+        // scipy.stats.f.sf(ratio, above, below)
+        for (ratio, above, below, wanted) in [
+            (4.0, 4.0, 28.0, 0.010_878_201_159_697_835),
+            (4.0, 2.0, 14.0, 0.042_260_777_616_207_085),
+            (25.0, 4.0, 28.0, 6.857_822_628_975_681e-9),
+        ] {
+            let found = chance_of_ratio(ratio, above, below);
+            assert!((found - wanted).abs() < 1e-9 * wanted.max(1e-6), "{ratio}: {found}");
+        }
+        assert_eq!((chance_of_ratio(f64::INFINITY, 4.0, 4.0), chance_of_ratio(0.0, 4.0, 4.0)), (0.0, 1.0));
+    }
 
     #[test]
     fn the_point_is_found_for_any_degrees_of_freedom() {
