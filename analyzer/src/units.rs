@@ -113,7 +113,7 @@ pub fn change(value: f64) -> String {
 #[must_use]
 pub fn change_range([low, high]: [f64; 2], between: &str) -> String {
     const OPEN: f64 = 1000.0;
-    let high = if high > OPEN { format!("over {}", change(OPEN)) } else { change(high) };
+    let high = if high > OPEN && low < OPEN { format!("over {}", change(OPEN)) } else { change(high) };
     format!("{} {between} {high}", change(low))
 }
 
@@ -201,6 +201,7 @@ mod tests {
         assert_eq!(change_range([-3.21, 6.1], "to"), "−3.2 % to +6.1 %");
         assert_eq!(change_range([-99.97, 4.6e10], "…"), "−100 % … over +1000 %");
         assert_eq!(change_range([-99.97, f64::INFINITY], "to"), "−100 % to over +1000 %");
+        assert_eq!(change_range([1200.0, 1500.0], "to"), "+1200 % to +1500 %", "that is known");
     }
 
     #[test]

@@ -81,7 +81,7 @@ fn a_row_of_zeros_is_a_failure_and_in_no_number() {
     assert_eq!((found.cells.len(), found.cells[0].requests, found.cells[0].failed), (1, 4, 2));
     assert_eq!((of(&found, 0, Metric::Elapsed).n, of(&found, 0, Metric::GenerationTps).n), (4, 3));
     assert_eq!(found.failures.len(), 2);
-    let said = "2 of 6 rows hold zeros, as exo's client writes for a stream that failed: counted as a failure, and in no number";
+    let said = "2 of 6 rows hold zeros, as exo's client writes for a stream that failed: counted as failures, and in no number";
     assert!(found.notices.iter().any(|notice| notice == said), "{:?}", found.notices);
 }
 

@@ -408,6 +408,15 @@ fn an_archive_is_ordered_by_what_its_files_tell_and_a_broken_newest_is_no_pass()
     assert!(files[0].ends_with("older.log") && files[1].ends_with("newer.log"), "{files:?}");
     assert!(!found["files"][0]["at"].as_str().unwrap().contains("date of the file"), "{}", found["files"][0]);
 
+    // A file that is dated ahead would be the newest for good.
+    let ahead = archive.join("ahead.json");
+    std::fs::copy(fixture("f3"), &ahead).unwrap();
+    let days = std::time::SystemTime::now() + std::time::Duration::from_secs(3 * 86_400);
+    std::fs::File::options().write(true).open(&ahead).unwrap().set_modified(days).unwrap();
+    let said = out(&history());
+    assert!(said.contains("ahead.json is dated in the future"), "{said}");
+    std::fs::remove_file(&ahead).unwrap();
+
     // Broken off, packed and cut off, and what exo's client writes where no request succeeded.
     for bytes in ["{\"runs\": [{\"elapsed_s\": 1".as_bytes(), b"\x1f\x8b\x08\x00\x00\x00\x00\x00", b"[]\n", b"null"] {
         std::fs::write(archive.join("newest.json"), bytes).unwrap();

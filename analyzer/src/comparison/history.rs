@@ -32,14 +32,14 @@ pub struct Dated {
 /// What an archive says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct History {
-    /// The first glance: the latest change of level before the newest file, all cells together.
+    /// The first glance: what the newest file shows, then the latest change of level, all cells together.
     #[serde(default)]
     pub headline: String,
     /// The files, oldest first.
     pub files: Vec<ArchivedFile>,
     /// Each cell and metric over time.
     pub cells: Vec<CellHistory>,
-    /// Each change of level of a primary metric before the newest file, the oldest first.
+    /// Each change of level of a primary metric, the oldest first; the newest file takes part where it completes a level.
     #[serde(default)]
     pub level_changes: Vec<LevelChange>,
     /// The newest file against all files of the seven days before it; null where there is none.

@@ -73,25 +73,10 @@ pub(super) fn learn(pairs: &[&Pair]) -> Learnt {
         let (squares, freedom) = parts.fold((0.0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
         variance(squares, freedom)
     };
-    // Running sums from both ends give "all others" of each place without adding them up anew, and without taking a large
-    // part out of a sum, which would leave nothing but its rounding.
-    let add = |sum: &mut (f64, usize), part: &(f64, usize)| {
-        let before = *sum;
-        *sum = (sum.0 + part.0, sum.1 + part.1);
-        Some(before)
-    };
-    let before: Vec<(f64, usize)> = within.iter().scan((0.0, 0), add).collect();
-    let mut after: Vec<(f64, usize)> = within.iter().rev().scan((0.0, 0), add).collect();
-    after.reverse();
-    let mut own = BTreeMap::new();
-    for (place, (squares, freedom)) in within.iter().enumerate() {
-        let others = variance(before[place].0 + after[place].0, before[place].1 + after[place].1);
-        if let (Some(alone), Some(others)) = (variance(*squares, *freedom), others)
-            && alone.value > NOISIER * others.value
-        {
-            own.insert(place, alone);
-        }
-    }
+    let own = beside_others(&within)
+        .filter(|(_, alone, others)| alone.value > NOISIER * others.value)
+        .map(|(place, alone, _)| (place, alone))
+        .collect::<BTreeMap<_, _>>();
     let pooled =
         pool(&mut within.iter().enumerate().filter(|(place, _)| !own.contains_key(place)).map(|(_, part)| *part));
     let own_between = restless(pairs);
@@ -113,37 +98,42 @@ pub(super) fn learn(pairs: &[&Pair]) -> Learnt {
     }
 }
 
-/// Cells whose session means vary by more than [`NOISIER`] times those of all others, with their own variance.
-fn restless(pairs: &[&Pair]) -> BTreeMap<usize, Variance> {
-    let of: Vec<(f64, usize)> = pairs
-        .iter()
-        .map(|(base, new)| {
-            let (base, new) = (Means::of([&vec![base]]), Means::of([&vec![new]]));
-            (base.squares + new.squares, base.freedom + new.freedom)
-        })
-        .collect();
-    let whole = of.iter().fold(0, |sum, (_, freedom)| sum + freedom);
-    let is_restless = |place: usize, (squares, freedom): (f64, usize)| {
-        // The others anew for each: a large part taken out of a sum would leave nothing but its rounding.
-        let others = of.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, of)| of.0).sum::<f64>();
-        let (alone, others) = (variance(squares, freedom)?, variance(others, whole - freedom)?);
-        // Few sessions differ by so much by chance, and taken out of the pool they would leave it too sure of itself.
-        let by_chance = interval::chance_of_ratio(alone.value / others.value, alone.freedom, others.freedom);
-        (alone.value > NOISIER * others.value && by_chance * (pairs.len() as f64) < RESTLESS_P)
-            .then_some((place, alone))
+/// Each cell's own variance with that of all others together, where both have one.
+///
+/// Running sums from both ends give "all others" of each place without adding them up anew, and without taking a large part out
+/// of a sum, which would leave nothing but its rounding.
+fn beside_others(parts: &[(f64, usize)]) -> impl Iterator<Item = (usize, Variance, Variance)> {
+    let add = |sum: &mut (f64, usize), part: &(f64, usize)| {
+        let before = *sum;
+        *sum = (sum.0 + part.0, sum.1 + part.1);
+        Some(before)
     };
-    // Most comparisons have one session a side, and nothing to look for.
-    if whole == 0 || pairs.len() > MOST_SEARCHED {
-        return BTreeMap::new();
-    }
-    of.iter().enumerate().filter_map(|(place, of)| is_restless(place, *of)).collect()
+    let before: Vec<(f64, usize)> = parts.iter().scan((0.0, 0), add).collect();
+    let mut after: Vec<(f64, usize)> = parts.iter().rev().scan((0.0, 0), add).collect();
+    after.reverse();
+    let others = before.into_iter().zip(after).map(|(before, after)| variance(before.0 + after.0, before.1 + after.1));
+    let places = parts.iter().enumerate().zip(others);
+    places.filter_map(|((place, (squares, freedom)), others)| Some((place, variance(*squares, *freedom)?, others?)))
+}
+
+/// Cells whose session means vary by more than [`NOISIER`] times those of all others, with their own variance. Few sessions
+/// differ by so much by chance, and taken out of the pool they would leave it too sure of itself; so chance must not explain it.
+fn restless(pairs: &[&Pair]) -> BTreeMap<usize, Variance> {
+    let of_pair = |(base, new): &&Pair| {
+        let (base, new) = (Means::of([&vec![base]]), Means::of([&vec![new]]));
+        (base.squares + new.squares, base.freedom + new.freedom)
+    };
+    let parts: Vec<(f64, usize)> = pairs.iter().map(of_pair).collect();
+    let is_restless = |alone: &Variance, others: &Variance| {
+        let by_chance = interval::chance_of_ratio(alone.value / others.value, alone.freedom, others.freedom);
+        alone.value > NOISIER * others.value && by_chance * (pairs.len() as f64) < RESTLESS_P
+    };
+    let found = beside_others(&parts).filter(|(_, alone, others)| is_restless(alone, others));
+    found.map(|(place, alone, _)| (place, alone)).collect()
 }
 
 /// A cell is restless when chance makes any cell of steady ones so in fewer than this share of comparisons.
 const RESTLESS_P: f64 = 0.005;
-
-/// Of more cells than this no one stands out, and looking at each beside all others would take forever.
-const MOST_SEARCHED: usize = 2000;
 
 /// The cells of each side that have this many sessions.
 fn with_sessions<'a>(pairs: &[&'a Pair], least: usize) -> [Vec<&'a Logs>; 2] {

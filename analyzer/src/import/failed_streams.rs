@@ -24,10 +24,14 @@ pub(super) fn sift(loaded: &mut Loaded) -> Option<String> {
     }
     keep(file, rows.collect());
     let failed = (all - file.runs.len()) as u64;
-    let verb = if failed == 1 { "holds zeros" } else { "hold zeros" };
     Some(format!(
-        "{failed} of {} {verb}, as exo's client writes for a stream that failed: counted as a failure, and in no number",
-        units::count(all as u64, "row")
+        "{} {}, and in no number",
+        units::part(failed, all as u64, "row"),
+        units::agree(
+            failed,
+            "holds zeros, as exo's client writes for a stream that failed: counted as a failure",
+            "hold zeros, as exo's client writes for a stream that failed: counted as failures"
+        )
     ))
 }
 

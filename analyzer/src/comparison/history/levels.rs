@@ -14,7 +14,7 @@ use crate::statistics::spread::mean;
 use crate::summary::CellKey;
 use crate::units;
 
-/// A change of level of one metric of one cell, before the newest file.
+/// A change of level of one metric of one cell: before the newest file, or one that the newest completes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LevelChange {
     /// The cell.
@@ -122,8 +122,13 @@ pub(super) fn headline(files: &[ArchivedFile], cells: &[CellHistory], changes: &
                 && cell.points.last().is_some_and(|point| point.file == newest)
         })
     };
-    let completes = cells.iter().any(|cell| cell.newest_completes);
-    let judged = match (changes.iter().filter(is_near).any(is_judged), completes) {
+    let completes = |change: &LevelChange| {
+        let of_change = |cell: &&CellHistory| cell.metric == change.metric && cell.cell == change.cell;
+        let last = |cell: &CellHistory| cell.points.get(*cell.segments.last()?).map(|point| point.file);
+        cells.iter().find(of_change).is_some_and(|cell| cell.newest_completes && last(cell) == Some(change.file))
+    };
+    let near = || changes.iter().filter(is_near);
+    let judged = match (near().any(is_judged), near().any(completes)) {
         (true, true) => " The newest file completes that level and is judged against the one before.",
         (true, false) => {
             " The newest file is judged against the level since then, so its verdict does not tell of that change."
