@@ -58,7 +58,7 @@ impl Source<'_> {
             return vec![Between::Calibrated(calibrated)];
         }
         if let Some(percent) = self.options.floor_percent {
-            return vec![Between::Declared(percent / 100.0)];
+            return vec![Between::Declared(difference::log_difference(percent))];
         }
         let most = |(base, new): &Pair| base.sessions().max(new.sessions());
         let fewest = pairs.iter().map(|pair| most(pair)).min().unwrap_or(1);
